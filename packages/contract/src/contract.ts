@@ -1,0 +1,215 @@
+import { oc } from "@orpc/contract";
+import * as v from "valibot";
+import { agentMessageSchema, findingSchema, type AgentMessage, type Finding } from "./agent-message.ts";
+import { errorTable, type ErrorCode } from "./error.ts";
+import { sessionEventsSchema, sessionHistorySchema, type SessionEvents, type SessionHistory } from "./history.ts";
+import {
+  metadataSchema,
+  sessionIdSchema,
+  sessionNameSchema,
+  sessionSnapshotSchema,
+  type PendingClientAction,
+  type SessionSnapshot,
+} from "./session.ts";
+
+/** What a caller must be allowed to do. */
+export type Scope = "read" | "log" | "run" | "resolve" | "write" | "admin";
+
+/** What the server needs to know of an operation before it looks at the input. */
+export interface OperationMeta {
+  scope: Scope;
+  /** Writes take an idempotency key and an expected sequence. */
+  write: boolean;
+}
+
+/** The receipt of an append. */
+export interface AppendReceipt {
+  sessionId: string;
+  firstSequence: number;
+  lastSequence: number;
+  findings: Finding[];
+}
+
+/** A restored session, and what had to be assumed. */
+export interface RestoredSession {
+  session: SessionSnapshot;
+  findings: Finding[];
+}
+
+/** One page of sessions; without `nextCursor` it is the last. */
+export interface SessionList {
+  items: SessionSnapshot[];
+  nextCursor?: string;
+}
+
+/** An answer to a client action, or its denial. */
+export type ToolResult =
+  | { callId: string; output: unknown; isError?: boolean }
+  | { callId: string; deny: true; reason?: string };
+
+/** What a resume did for a session whose agent runs elsewhere: answers are in the log, and what still waits is listed. */
+export interface RecordedAnswer {
+  status: "recorded" | "waiting_for_client_action";
+  sessionId: string;
+  /** Sequence of the event that holds the answers. */
+  sequence: number;
+  pendingClientActions: PendingClientAction[];
+}
+
+/** The most messages or events that one append takes. */
+export const maxAppend = 1000;
+
+/** The largest request body, in bytes. */
+export const maxBodyBytes = 4 * 1024 * 1024;
+
+// Answers are typed by hand-written interfaces, which read better than what schemas infer; the server's tests hold the
+// two together by checking every answer against its schema.
+function answer<T>(schema: v.GenericSchema): v.GenericSchema<unknown, T> {
+  return schema as v.GenericSchema<unknown, T>;
+}
+
+const errorData = v.object({
+  retryable: v.boolean(),
+  details: v.optional(v.looseObject({ path: v.optional(v.string()) })),
+});
+
+type ErrorMap = { [C in ErrorCode]: { status: number; data: typeof errorData } };
+
+const errors = Object.fromEntries(
+  Object.entries(errorTable).map(([code, { status }]) => [code, { status, data: errorData }]),
+) as ErrorMap;
+
+const base = oc.$meta<OperationMeta>({ scope: "admin", write: false }).errors(errors);
+const read = base.meta({ scope: "read", write: false });
+const log = base.meta({ scope: "log", write: false });
+const write = base.meta({ scope: "write", write: true });
+
+const agent = v.string();
+const session = { agent, sessionId: sessionIdSchema };
+const metadata = v.optional(metadataSchema);
+const pageSize = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 50);
+const pageInput = v.strictObject({
+  ...session,
+  page: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
+  pageSize,
+  throughSequence: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+});
+const path = "/agents/{agent}/sessions/{sessionId}" as const;
+const snapshot = answer<SessionSnapshot>(sessionSnapshotSchema);
+
+/** Every operation of a server. */
+export const contract = {
+  create: write
+    .route({ method: "POST", path: "/agents/{agent}/sessions" })
+    .input(
+      v.strictObject({
+        agent,
+        sessionId: v.optional(sessionIdSchema),
+        name: v.optional(sessionNameSchema),
+        metadata,
+        variables: v.optional(v.unknown()),
+      }),
+    )
+    .output(snapshot),
+  restore: write
+    .input(
+      v.strictObject({
+        agent,
+        messages: v.unknown(),
+        sessionId: v.optional(sessionIdSchema),
+        name: v.optional(sessionNameSchema),
+        metadata,
+      }),
+    )
+    .output(answer<RestoredSession>(v.object({ session: sessionSnapshotSchema, findings: v.array(findingSchema) }))),
+  append: write
+    .route({ method: "POST", path: `${path}/append` })
+    .input(
+      v.strictObject({
+        ...session,
+        messages: v.optional(v.unknown()),
+        events: v.optional(v.array(v.unknown())),
+      }),
+    )
+    .output(
+      answer<AppendReceipt>(
+        v.object({
+          sessionId: v.string(),
+          firstSequence: v.number(),
+          lastSequence: v.number(),
+          findings: v.array(findingSchema),
+        }),
+      ),
+    ),
+  resume: base
+    .meta({ scope: "resolve", write: true })
+    .route({ method: "POST", path: `${path}/resume` })
+    .input(v.strictObject({ ...session, toolResults: v.optional(v.unknown()) }))
+    .output(
+      answer<RecordedAnswer>(
+        v.object({
+          status: v.picklist(["recorded", "waiting_for_client_action"]),
+          sessionId: v.string(),
+          sequence: v.number(),
+          pendingClientActions: v.array(v.looseObject({ callId: v.string(), name: v.string() })),
+        }),
+      ),
+    ),
+  get: read.route({ method: "GET", path }).input(v.strictObject(session)).output(snapshot),
+  list: read
+    .route({ method: "GET", path: "/agents/{agent}/sessions" })
+    .input(
+      v.strictObject({
+        agent,
+        pageSize,
+        cursor: v.optional(v.string()),
+        status: v.optional(sessionSnapshotSchema.entries.status),
+        runStatus: v.optional(sessionSnapshotSchema.entries.runStatus.wrapped),
+        metadata,
+      }),
+    )
+    .output(
+      answer<SessionList>(v.object({ items: v.array(sessionSnapshotSchema), nextCursor: v.optional(v.string()) })),
+    ),
+  update: write
+    .route({ method: "PATCH", path })
+    .input(
+      v.strictObject({
+        ...session,
+        name: v.optional(v.nullable(sessionNameSchema)),
+        metadata,
+        unset: v.optional(v.array(v.string())),
+      }),
+    )
+    .output(snapshot),
+  complete: write
+    .route({ method: "POST", path: `${path}/complete` })
+    .input(
+      v.strictObject({
+        ...session,
+        status: v.optional(v.picklist(["completed", "failed"]), "completed"),
+        summary: v.optional(v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(2000))),
+      }),
+    )
+    .output(snapshot),
+  delete: write.route({ method: "DELETE", path }).input(v.strictObject(session)).output(v.void()),
+  history: read
+    .route({ method: "GET", path: `${path}/history` })
+    .input(pageInput)
+    .output(answer<SessionHistory>(sessionHistorySchema)),
+  events: log
+    .route({ method: "GET", path: `${path}/events` })
+    .input(pageInput)
+    .output(answer<SessionEvents>(sessionEventsSchema)),
+  messages: log
+    .route({ method: "GET", path: `${path}/messages` })
+    .input(v.strictObject(session))
+    .output(answer<AgentMessage[]>(v.array(agentMessageSchema))),
+};
+
+
+/** The type of every operation, for clients. */
+export type Contract = typeof contract;
+
+/** The name of an operation. */
+export type OperationName = keyof Contract;

@@ -1,0 +1,167 @@
+// Defining agents, in one file that server, clients and tests share.
+export {
+  defineAgent,
+  defineAgents,
+  jsonSchemaOf,
+  reservedAgentKeys,
+  type ActionDefinition,
+  type ActionTypes,
+  type Agent,
+  type AgentDefinition,
+  type Agents,
+  type AgentTypes,
+  type AgentTypesOf,
+  type ClientActionDefinition,
+  type EvaluationDefinition,
+  type Schema,
+  type SkillDefinition,
+  type Unlisted,
+} from "./agent.ts";
+
+// The operations.
+export {
+  contract,
+  maxAppend,
+  maxBodyBytes,
+  type AppendReceipt,
+  type Contract,
+  type OperationMeta,
+  type OperationName,
+  type RecordedAnswer,
+  type RestoredSession,
+  type Scope,
+  type SessionList,
+  type ToolResult,
+} from "./contract.ts";
+
+// Errors.
+export {
+  errorTable,
+  invalidInput,
+  OrchaError,
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorDetails,
+} from "./error.ts";
+
+// Sessions, their history and their log.
+export {
+  findMetadataFault,
+  maxMetadataKeys,
+  sessionSnapshotSchema,
+  type PendingClientAction,
+  type PendingClientActionOf,
+  type SessionSnapshot,
+  type SessionStatus,
+} from "./session.ts";
+export {
+  sessionEventsSchema,
+  sessionHistorySchema,
+  storedItemSchema,
+  type ActionItem,
+  type ActionItemOf,
+  type ClientActionItem,
+  type ClientActionItemOf,
+  type EvaluationItem,
+  type HistoryItem,
+  type ItemType,
+  type MessageItem,
+  type SessionCompletedItem,
+  type SessionEvents,
+  type SessionHistory,
+  type SettledClientActionItem,
+  type SkillItem,
+  type StoredItem,
+  type SubagentItem,
+  type UnknownEvent,
+  type UnknownItem,
+  type UnreadableItem,
+  type WaitingClientActionItem,
+} from "./history.ts";
+export {
+  eventDataSchemas,
+  eventVersion,
+  isEventType,
+  timestampSchema,
+  type ClientActionCall,
+  type ClientActionOutcome,
+  type ClientActionResult,
+  type EvaluationMetric,
+  type EventDataByType,
+  type EventError,
+  type EventInput,
+  type EventInputOf,
+  type EventOf,
+  type EventType,
+  type Lineage,
+  type MessageCreated,
+  type Metadata,
+  type RunStatus,
+  type SessionEvent,
+} from "./event.ts";
+export {
+  exceedsBytes,
+  maxDataUriLength,
+  maxTextBytes,
+  type AssistantContent,
+  type FileContent,
+  type MediaContent,
+  type MessageContent,
+  type ReasoningContent,
+  type Replay,
+  type TextContent,
+  type ToolCallContent,
+  type ToolResultContent,
+} from "./content.ts";
+export { addUsage, type Usage } from "./usage.ts";
+
+// The model's view: messages in and out.
+export { type AgentMessage, type AgentToolCall, type Finding, type FindingCode } from "./agent-message.ts";
+export {
+  checkHistory,
+  HistoryError,
+  validateContinuation,
+  validateHistory,
+  type CheckedHistory,
+  type KnownCall,
+  type KnownCalls,
+} from "./restore.ts";
+export {
+  cancelledEvents,
+  eventsFromMessages,
+  messagesFromEvents,
+  referredCallIds,
+  Transcript,
+  unansweredEvents,
+  type LoggedCall,
+  type OpenCall,
+} from "./transcript.ts";
+
+// From events to what is stored: pure, shared by every store.
+export {
+  isOpen,
+  lookupKey,
+  lookupsOf,
+  project,
+  resultMissing,
+  unfinishedAction,
+  type ItemChange,
+  type PlacedItem,
+  type Touched,
+} from "./projection.ts";
+export { projectSnapshot, openSnapshot, type StoredSnapshot } from "./snapshot.ts";
+export { advance, type Advance, type ItemVersion, type OpenItem, type SessionView } from "./view.ts";
+
+// JSON.
+export {
+  canonicalJson,
+  copyJson,
+  findJsonFault,
+  formatPath,
+  isPlainObject,
+  maxJsonDepth,
+  type JsonFault,
+  type JsonObject,
+  type JsonValue,
+  type Path,
+} from "./json.ts";

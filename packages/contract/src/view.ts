@@ -1,0 +1,73 @@
+import type { SessionEvent } from "./event.ts";
+import { isOpen, project, type PlacedItem, type Touched } from "./projection.ts";
+import { openSnapshot, projectSnapshot, type StoredSnapshot } from "./snapshot.ts";
+
+/** An item that later events may still finish, as the session remembers it. */
+export interface OpenItem {
+  lookup: string;
+  position: number;
+  callId: string;
+  name: string;
+}
+
+/** Everything that a session needs to remember between two batches of events. */
+export interface SessionView {
+  snapshot: StoredSnapshot;
+  itemCount: number;
+  open: readonly OpenItem[];
+}
+
+/** One written version of an item. */
+export interface ItemVersion extends PlacedItem {
+  /** The event that made this version. */
+  sequence: number;
+  isNew: boolean;
+  lookup?: string;
+}
+
+/** What a batch of events does to a session. */
+export interface Advance {
+  view: SessionView;
+  /** In the order of the events; an item may appear several times. */
+  versions: ItemVersion[];
+  /** The item count after each event. */
+  itemCounts: number[];
+}
+
+/** Moves a session's view on by a batch. Without a view the first event must be `session.created`. */
+export function advance(start: SessionView | undefined, touched: Touched, events: readonly SessionEvent[]): Advance {
+  const items = new Map([...touched].map(([lookup, placed]) => [lookup, [...placed]]));
+  const open = new Map(start?.open.map((entry) => [entry.position, entry]));
+  const versions: ItemVersion[] = [];
+  const itemCounts: number[] = [];
+  let snapshot = start?.snapshot;
+  let itemCount = start?.itemCount ?? 0;
+  for (const event of events) {
+    if (snapshot) snapshot = projectSnapshot(snapshot, event);
+    else if (event.type === "session.created") snapshot = openSnapshot(event);
+    else throw new TypeError(`a log starts with session.created, not ${event.type}`);
+    for (const change of project(items, event)) {
+      const isNew = change.position === undefined;
+      const version: ItemVersion = { ...change, position: change.position ?? itemCount, sequence: event.sequence, isNew };
+      if (isNew) itemCount += 1;
+      versions.push(version);
+      remember(items, open, version);
+    }
+    itemCounts.push(itemCount);
+  }
+  if (!snapshot) throw new TypeError("a batch without a session has no view");
+  return { view: { snapshot, itemCount, open: [...open.values()] }, versions, itemCounts };
+}
+
+function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>, version: ItemVersion): void {
+  const { lookup, position, item } = version;
+  if (lookup === undefined) return;
+  const placed = items.get(lookup) ?? [];
+  const index = placed.findIndex((known) => known.position === position);
+  if (index === -1) placed.push({ position, item });
+  else placed[index] = { position, item };
+  items.set(lookup, placed);
+  if (isOpen(item) && "callId" in item && item.callId !== undefined && "name" in item) {
+    open.set(position, { lookup, position, callId: item.callId, name: item.name });
+  } else open.delete(position);
+}
