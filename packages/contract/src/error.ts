@@ -71,8 +71,9 @@ export class OrchaError extends Error {
   }
 }
 
-/** Builds the error for bad input at a path. */
-export function invalidInput(path: Path, reason: string): OrchaError {
+/** Builds the error for bad input at a path. A reason that quotes the input is cut at 300 characters. */
+export function invalidInput(path: Path, fault: string): OrchaError {
   const at = formatPath(path);
+  const reason = fault.length > 300 ? `${fault.slice(0, 299)}…` : fault;
   return new OrchaError("invalid_input", at === "" ? reason : `${at} ${reason}`, { details: { path: at } });
 }

@@ -1,1 +1,29 @@
-export {};
+// The server, for any place that runs `fetch` handlers. `@orcha/server/node` listens; `/sqlite` keeps a file.
+export { createApp, type AppOptions } from "./app.ts";
+export { type Authenticate, type Principal } from "./auth.ts";
+export { type Surroundings } from "./clock.ts";
+export { type OnError } from "./failure.ts";
+
+// Sessions without a transport, for tools and benchmarks.
+export { type Call } from "./call.ts";
+export { createSessions, type Sessions } from "./sessions.ts";
+
+// Stores: the interface, and the one that keeps everything in memory.
+export { memoryStore } from "./store/memory.ts";
+export {
+  type Current,
+  type Decision,
+  type EventRow,
+  type ListPosition,
+  type ListQuery,
+  type PageQuery,
+  type PageRow,
+  type Receipt,
+  type ReceiptKey,
+  type SessionRef,
+  type SessionWrite,
+  type Store,
+  type StoredPage,
+  type TouchedItem,
+  type VersionRow,
+} from "./store/store.ts";

@@ -1,0 +1,186 @@
+import {
+  canonicalJson,
+  formatPath,
+  isPlainObject,
+  lookupKey,
+  OrchaError,
+  type Agent,
+  type Agents,
+  type ClientActionResult,
+  type Path,
+  type RecordedAnswer,
+  type SessionEvent,
+} from "@orcha/contract";
+import { writeOf } from "./batch.ts";
+import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
+import { untilDone, type Changes } from "./changes.ts";
+import type { Surroundings } from "./clock.ts";
+import type { Idempotency, Seal } from "./idempotency.ts";
+import { keysOf } from "./metadata.ts";
+import type { SessionInput } from "./reading.ts";
+import type { Current, SessionRef, Store, TouchedItem } from "./store/store.ts";
+
+export interface ResumeInput extends SessionInput {
+  toolResults?: unknown;
+}
+
+interface Parts {
+  agents: Agents;
+  store: Store;
+  changes: Changes;
+  idempotency: Idempotency;
+  surroundings: Surroundings;
+}
+
+/*
+ * One client action, from its request to its one outcome:
+ *
+ *   waiting ── output ──────▶ answered (completed)     the same result again ──▶ the stored answer
+ *      ├────── deny ────────▶ denied (failed)          other data ─────────────▶ action_result_conflict
+ *      └── session or run ends ──▶ cancelled (failed)
+ */
+
+/** Records the answers of people and apps to client actions, for sessions whose agent runs elsewhere. */
+export class Answers {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Records any non-empty subset of what waits. Throws `missing_tool_results`, `invalid_tool_result`,
+   * `unknown_call_id`, and `action_result_conflict` where a call ended otherwise.
+   */
+  async resume(call: Call, input: ResumeInput): Promise<RecordedAnswer> {
+    const agent = agentOf(this.parts.agents, input.agent);
+    const results = readResults(input.toolResults);
+    const { idempotencyKey: key, ifSequence } = call;
+    const ref = refOf(call, input);
+    const attempt = { ref, operation: "resume", keySession: input.sessionId, key, input: { ...input, ifSequence } };
+    const { sequence } = await this.parts.idempotency.once<{ sequence: number }>(attempt, (seal) =>
+      untilDone(() => this.record(call, ref, agent, results, seal)),
+    );
+    const current = await this.parts.store.read(ref, []);
+    if (!current) throw sessionNotFound(input.sessionId);
+    const { pendingClientActions } = current.view.snapshot;
+    const status = pendingClientActions.length === 0 ? "recorded" : "waiting_for_client_action";
+    return { status, sessionId: input.sessionId, sequence, pendingClientActions };
+  }
+
+  /** Answers nothing where another answer came between: the caller looks again. */
+  private async record(
+    call: Call,
+    ref: SessionRef,
+    agent: Agent,
+    results: readonly ClientActionResult[],
+    seal: Seal<{ sequence: number }>,
+  ): Promise<{ sequence: number } | undefined> {
+    const lookups = results.map(({ callId }) => lookupKey("client-action", callId));
+    const before = await this.parts.store.read(ref, lookups);
+    if (!before) throw sessionNotFound(ref.sessionId);
+    const fresh: ClientActionResult[] = [];
+    let stored = 0;
+    for (const [index, result] of results.entries()) {
+      const target = targetOf(before, result.callId);
+      if (isWaiting(target)) {
+        await checkOutput(agent, target, result, ["toolResults", index, "output"]);
+        fresh.push(result);
+      } else stored = Math.max(stored, await this.sameAsStored(ref, target, result));
+    }
+    if (fresh.length === 0) return { sequence: stored };
+    const { subject } = call.principal;
+    return this.parts.changes.change(ref, call, lookups, (current) => {
+      if (!fresh.every(({ callId }) => isWaiting(targetOf(current, callId)))) return { result: undefined };
+      const data = { results: fresh, ...(subject === undefined ? {} : { resolvedBy: subject }) };
+      const author = { now: this.parts.surroundings.now(), ...(subject === undefined ? {} : { actor: subject }) };
+      const result = { sequence: current.view.snapshot.sequence + 1 };
+      return { write: writeOf([{ type: "client_action.resolved", data }], current, author, seal(result)), result };
+    });
+  }
+
+  /** The sequence of the event that holds the same result. Throws `action_result_conflict` for another one. */
+  private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult): Promise<number> {
+    const rows = await this.parts.store.events(ref, target.sequence, target.sequence);
+    const body = rows?.[0]?.body;
+    const event: SessionEvent | undefined = body === undefined ? undefined : JSON.parse(body);
+    const results = event?.type === "client_action.resolved" ? event.data.results : [];
+    const stored = results.find(({ callId }) => callId === result.callId);
+    if (stored && comparable(stored) === comparable(result)) return target.sequence;
+    const outcome = target.item.type === "client_action" ? target.item.outcome : undefined;
+    throw new OrchaError("action_result_conflict", `call ${JSON.stringify(result.callId)} was ${outcome ?? "settled"} with other data`, {
+      details: { callId: result.callId, outcome },
+    });
+  }
+}
+
+/** The nearest call of that id that waits, else the newest. Throws `unknown_call_id`. */
+function targetOf({ touched }: Current, callId: string): TouchedItem {
+  const placed = touched.get(lookupKey("client-action", callId));
+  const target = placed?.findLast((candidate) => isWaiting(candidate)) ?? placed?.at(-1);
+  if (target) return target;
+  throw new OrchaError("unknown_call_id", `no client action has the call id ${JSON.stringify(callId)}`, { details: { callId } });
+}
+
+function isWaiting({ item }: TouchedItem): boolean {
+  return item.type === "client_action" && item.status === "waiting";
+}
+
+function comparable({ outcome = "answered", output, isError, reason }: ClientActionResult): string {
+  return canonicalJson({ outcome, output, isError: isError === true, reason });
+}
+
+/** Checks an answer against the definition, as far as the agent has one of that name. */
+async function checkOutput(agent: Agent, target: TouchedItem, result: ClientActionResult, path: Path): Promise<void> {
+  if (result.outcome !== "answered" || result.isError === true || target.item.type !== "client_action") return;
+  const { clientActions } = agent.definition;
+  const { name } = target.item;
+  const schema = clientActions && Object.hasOwn(clientActions, name) ? clientActions[name]?.output : undefined;
+  const checked = schema && (await schema["~standard"].validate(result.output));
+  const issue = checked?.issues?.[0];
+  if (issue) throw invalidResult([...path, ...keysOf(issue.path)], issue.message);
+}
+
+const resultKeys = ["callId", "output", "isError", "deny", "reason"];
+
+function readResults(toolResults: unknown): ClientActionResult[] {
+  if (!Array.isArray(toolResults) || toolResults.length === 0) {
+    throw new OrchaError("missing_tool_results", "toolResults must be an array of at least one result", {
+      details: { path: "toolResults" },
+    });
+  }
+  if (toolResults.length > 100) throw invalidResult(["toolResults"], "holds more than 100 results");
+  const seen = new Set<string>();
+  return toolResults.map((result: unknown, index) => {
+    const path = ["toolResults", index];
+    if (!isPlainObject(result)) throw invalidResult(path, "must be an object");
+    const unknown = Object.keys(result).find((key) => !resultKeys.includes(key));
+    if (unknown !== undefined) throw invalidResult([...path, unknown], `is unknown; a result has ${resultKeys.join(", ")}`);
+    const { callId } = result;
+    if (typeof callId !== "string" || callId === "") throw invalidResult([...path, "callId"], "must be a call's id");
+    if (seen.has(callId)) throw invalidResult([...path, "callId"], "repeats an earlier one");
+    seen.add(callId);
+    return readResult(result, callId, path);
+  });
+}
+
+function readResult(result: Record<string, unknown>, callId: string, path: Path): ClientActionResult {
+  const { output, isError, deny, reason } = result;
+  if (isError !== undefined && typeof isError !== "boolean") throw invalidResult([...path, "isError"], "must be a boolean");
+  if (deny === undefined) {
+    if (output === undefined) throw invalidResult([...path, "output"], "is missing");
+    if (reason !== undefined) throw invalidResult([...path, "reason"], "goes with deny only");
+    return { callId, outcome: "answered", output, ...(isError === true ? { isError } : {}) };
+  }
+  if (deny !== true) throw invalidResult([...path, "deny"], "must be true where it is given");
+  if (output !== undefined) throw invalidResult([...path, "output"], "can't go with deny");
+  if (reason !== undefined && (typeof reason !== "string" || reason.length > 2000)) {
+    throw invalidResult([...path, "reason"], "must be a text of at most 2000 characters");
+  }
+  return { callId, outcome: "denied", ...(reason === undefined ? {} : { reason }) };
+}
+
+function invalidResult(path: Path, reason: string): OrchaError {
+  const at = formatPath(path);
+  return new OrchaError("invalid_tool_result", `${at} ${reason}`, { details: { path: at } });
+}

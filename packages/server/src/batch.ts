@@ -1,0 +1,137 @@
+import {
+  advance,
+  cancelledEvents,
+  eventVersion,
+  lookupsOf,
+  OrchaError,
+  unansweredEvents,
+  type EventDataByType,
+  type EventInput,
+  type EventType,
+  type OpenCall,
+  type SessionEvent,
+  type SessionView,
+} from "@orcha/contract";
+import type { Current, Receipt, SessionWrite } from "./store/store.ts";
+
+/** An event on its way into the log: what a caller sends, or what the server adds. */
+export interface NewEvent<T extends EventType = EventType> {
+  type: T;
+  data: EventDataByType[T];
+  timestamp?: string;
+  run?: number;
+}
+
+/** Who writes, and when. */
+export interface Writing {
+  now: number;
+  actor?: string;
+}
+
+/** The most calls of a session that may be unanswered at once. */
+const maxOpen = 1000;
+
+/** The keys of everything that a batch may change. */
+export function lookupsOfBatch(inputs: readonly EventInput[]): string[] {
+  return [...new Set(inputs.flatMap(lookupsOf))];
+}
+
+/**
+ * Adds what a log needs to stay whole: actions that the conversation went on without are closed before the next user or
+ * assistant message, and client actions that wait are cancelled when their run ends. With `closeAtEnd`, no action stays
+ * open behind the last event either.
+ */
+export function completeBatch(inputs: readonly EventInput[], view: SessionView | undefined, closeAtEnd = false): EventInput[] {
+  const actions = new OpenCalls(view, "action:");
+  const clientActions = new OpenCalls(view, "client-action:");
+  const batch: EventInput[] = [];
+  for (const input of inputs) {
+    for (const closing of closingsBefore(input, actions, clientActions)) {
+      batch.push(input.timestamp === undefined ? closing : { ...closing, timestamp: input.timestamp });
+    }
+    batch.push(input);
+    if (input.type === "action.requested") actions.add(input.data);
+    if (input.type === "action.completed" || input.type === "action.failed") actions.remove(input.data.callId);
+    if (input.type === "client_action.requested") for (const call of input.data.calls) clientActions.add(call);
+    if (input.type === "client_action.resolved") for (const { callId } of input.data.results) clientActions.remove(callId);
+  }
+  if (closeAtEnd) batch.push(...unansweredEvents(actions.takeAll()));
+  return batch;
+}
+
+function closingsBefore(input: EventInput, actions: OpenCalls, clientActions: OpenCalls): EventInput[] {
+  switch (input.type) {
+    case "message.created":
+      return input.data.role === "tool" ? [] : unansweredEvents(actions.takeAll());
+    case "run.completed":
+    case "run.failed":
+    case "run.stopped":
+      return cancelledEvents(clientActions.takeAll());
+    default:
+      return [];
+  }
+}
+
+/** The calls of one kind that wait, oldest first. */
+export class OpenCalls {
+  private calls: OpenCall[];
+
+  constructor(view: SessionView | undefined, prefix: "action:" | "client-action:") {
+    this.calls = (view?.open ?? []).filter(({ lookup }) => lookup.startsWith(prefix));
+  }
+
+  add({ callId, name }: OpenCall): void {
+    this.calls.push({ callId, name });
+  }
+
+  remove(callId: string): void {
+    const index = this.calls.findLastIndex((call) => call.callId === callId);
+    if (index !== -1) this.calls.splice(index, 1);
+  }
+
+  takeAll(): OpenCall[] {
+    const taken = this.calls;
+    this.calls = [];
+    return taken.map(({ callId, name }) => ({ callId, name }));
+  }
+}
+
+/** Gives each event its place, and works out everything that the store has to write. */
+export function writeOf(
+  events: readonly NewEvent[],
+  current: Current | undefined,
+  writing: Writing,
+  receipt?: Receipt,
+): SessionWrite {
+  const first = (current?.view.snapshot.sequence ?? 0) + 1;
+  const timestamp = new Date(writing.now).toISOString();
+  const sequenced = events.map((event, index) => place(event, first + index, timestamp, writing.actor));
+  const { view, versions, itemCounts } = advance(current?.view, current?.touched ?? new Map(), sequenced);
+  if (view.open.length > maxOpen) {
+    throw new OrchaError("invalid_input", `a session may have ${maxOpen} unanswered calls; this would make ${view.open.length}`);
+  }
+  return {
+    view,
+    events: sequenced.map((event, index) => ({
+      sequence: event.sequence,
+      itemCount: itemCounts[index] ?? view.itemCount,
+      body: JSON.stringify(event),
+    })),
+    versions: versions.map(({ item, ...version }) => ({ ...version, body: JSON.stringify(item) })),
+    ...(receipt ? { receipt } : {}),
+  };
+}
+
+function place(event: NewEvent, sequence: number, timestamp: string, actor: string | undefined): SessionEvent {
+  const placed = {
+    sequence,
+    v: eventVersion,
+    type: event.type,
+    timestamp: event.timestamp ?? timestamp,
+    ...(event.run === undefined ? {} : { run: event.run }),
+    ...(actor === undefined ? {} : { actor }),
+    data: event.data,
+  };
+  // Type and data come from one `NewEvent`, so they belong together; the compiler can't follow that through a spread.
+  return placed as SessionEvent;
+}

@@ -1,0 +1,100 @@
+import { canonicalJson, OrchaError } from "@orcha/contract";
+import { ReceiptExists } from "./store/conflict.ts";
+import type { Receipt, SessionRef, Store } from "./store/store.ts";
+
+/** How long a receipt answers for its write, in milliseconds: 24 hours. */
+const lifetimeMs = 86_400_000;
+
+/** How long a repeated call waits for the first one, in milliseconds. */
+const attachMs = 5000;
+
+/** One write of one caller. */
+export interface Attempt {
+  ref: SessionRef;
+  operation: string;
+  /** The key belongs to this session; empty where the server makes the id. */
+  keySession: string;
+  key: string | undefined;
+  /** Everything that makes a repetition the same call. */
+  input: unknown;
+}
+
+/** Makes the receipt that a write stores with what it changed; nothing for a call without a key. */
+export type Seal<O> = (outcome: O) => Receipt | undefined;
+
+/** Answers a repeated write with what the first one answered, and lets it change nothing. */
+export class Idempotency {
+  private readonly store: Store;
+  private readonly now: () => number;
+  private readonly inFlight = new Map<string, Promise<unknown>>();
+
+  constructor(store: Store, now: () => number) {
+    this.store = store;
+    this.now = now;
+  }
+
+  /**
+   * Looks for a receipt first, and performs the write where there is none. Throws `idempotency_conflict` where the key
+   * came with another input, `session_busy` where the first call takes too long.
+   */
+  async once<O>(attempt: Attempt, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
+    const { ref, operation, keySession, key, input } = attempt;
+    if (key === undefined) return perform(() => undefined);
+    const digest = await sha256(canonicalJson(input));
+    const name = JSON.stringify([ref.tenant, ref.agent, operation, keySession, key]);
+    const receiptKey = { operation, sessionId: keySession, key };
+    for (;;) {
+      await this.waitFor(name);
+      const running = this.findOrPerform<O>(ref, { ...receiptKey, digest }, perform);
+      const settled = running.then(noop, noop);
+      this.inFlight.set(name, settled);
+      try {
+        return await running;
+      } catch (error) {
+        if (!(error instanceof ReceiptExists)) throw error;
+      } finally {
+        if (this.inFlight.get(name) === settled) this.inFlight.delete(name);
+      }
+    }
+  }
+
+  private async findOrPerform<O>(
+    ref: SessionRef,
+    wanted: Pick<Receipt, "operation" | "sessionId" | "key" | "digest">,
+    perform: (seal: Seal<O>) => Promise<O>,
+  ): Promise<O> {
+    const found = await this.store.findReceipt(ref, wanted, this.now() - lifetimeMs);
+    if (!found) return perform((outcome) => ({ ...wanted, outcome: JSON.stringify(outcome), createdAt: this.now() }));
+    if (found.digest !== wanted.digest) {
+      throw new OrchaError("idempotency_conflict", "this idempotency key came with another input before");
+    }
+    // A receipt holds what `perform` answered under the same operation.
+    return JSON.parse(found.outcome) as O;
+  }
+
+  private async waitFor(name: string): Promise<void> {
+    const deadline = Date.now() + attachMs;
+    for (let first = this.inFlight.get(name); first; first = this.inFlight.get(name)) {
+      const left = deadline - Date.now();
+      if (left <= 0) throw new OrchaError("session_busy", "the first call with this idempotency key is still running");
+      await before(first, left);
+    }
+  }
+}
+
+function noop(): void {}
+
+/** Waits for a promise, but not for longer than `milliseconds`. */
+async function before(promise: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+}
+
+async function sha256(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,72 @@
+import { serve as listen, type ServerType } from "@hono/node-server";
+import { createApp, type AppOptions } from "./app.ts";
+
+/** Where a server listens. */
+export interface ServeOptions extends AppOptions {
+  /** Default 4310; 0 takes any free port. */
+  port?: number;
+  /** Default 127.0.0.1. Without `auth` only loopback addresses are accepted. */
+  hostname?: string;
+  /** How long `close()` lets open requests finish, in milliseconds; default 10,000. */
+  drainMs?: number;
+}
+
+/** A server that listens. */
+export interface OrchaServer {
+  /** Such as `http://127.0.0.1:4310`. */
+  url: string;
+  port: number;
+  /** Takes no new connections, lets open requests finish, and closes the store. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+const loopback = ["127.0.0.1", "::1", "localhost"];
+
+/**
+ * Serves agents' sessions over HTTP on Node. Throws where the port is taken, and where others than this machine could
+ * reach a server without `auth`.
+ */
+export async function serve(options: ServeOptions): Promise<OrchaServer> {
+  const { port = 4310, hostname = "127.0.0.1", drainMs = 10_000, ...parts } = options;
+  if (!parts.auth && !loopback.includes(hostname)) {
+    throw new TypeError(`without auth a server listens on loopback only (127.0.0.1, ::1 or localhost), not on ${hostname}`);
+  }
+  const app = createApp(parts);
+  const { server, actual } = await open((found) => listen({ fetch: app.fetch, port, hostname }, found));
+  let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    await drain(server, drainMs);
+    await parts.store.close();
+  }
+  return {
+    url: `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${actual}`,
+    port: actual,
+    close: () => (closing ??= close()),
+  };
+}
+
+function open(
+  start: (found: (info: { port: number }) => void) => ServerType,
+): Promise<{ server: ServerType; actual: number }> {
+  return new Promise((resolve, reject) => {
+    const server = start(({ port }) => {
+      server.off("error", reject);
+      resolve({ server, actual: port });
+    });
+    server.once("error", reject);
+  });
+}
+
+function drain(server: ServerType, drainMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const force = setTimeout(() => {
+      if ("closeAllConnections" in server) server.closeAllConnections();
+    }, drainMs);
+    server.close((error) => {
+      clearTimeout(force);
+      if (error) reject(error);
+      else resolve();
+    });
+    if ("closeIdleConnections" in server) server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,180 @@
+import {
+  findMetadataFault,
+  invalidInput,
+  isPlainObject,
+  Transcript,
+  type AgentMessage,
+  type Agents,
+  type SessionEvent,
+  type SessionEvents,
+  type SessionHistory,
+  type SessionList,
+  type SessionSnapshot,
+  type RunStatus,
+  type SessionStatus,
+} from "@orcha/contract";
+import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
+import type { ListPosition, PageRow, Store, StoredPage } from "./store/store.ts";
+
+/** Names a session in a call. */
+export interface SessionInput {
+  agent: string;
+  sessionId: string;
+}
+
+export interface PageInput extends SessionInput {
+  page: number;
+  pageSize: number;
+  throughSequence?: number;
+}
+
+export interface ListInput {
+  agent: string;
+  pageSize: number;
+  cursor?: string;
+  status?: SessionStatus;
+  runStatus?: RunStatus;
+  metadata?: unknown;
+}
+
+/** How many events of a log are read at once, so that a long one doesn't hold up other requests. */
+const chunk = 500;
+
+/** Everything that reads sessions and changes nothing. */
+export class Reading {
+  private readonly agents: Agents;
+  private readonly store: Store;
+
+  constructor(agents: Agents, store: Store) {
+    this.agents = agents;
+    this.store = store;
+  }
+
+  async get(call: Call, input: SessionInput): Promise<SessionSnapshot> {
+    agentOf(this.agents, input.agent);
+    const snapshot = await this.store.snapshot(refOf(call, input));
+    if (snapshot === undefined) throw sessionNotFound(input.sessionId);
+    return readSnapshot(snapshot);
+  }
+
+  async history(call: Call, input: PageInput): Promise<SessionHistory> {
+    agentOf(this.agents, input.agent);
+    const stored = await this.store.historyPage(refOf(call, input), input);
+    if (!stored) throw sessionNotFound(input.sessionId);
+    const snapshot = readSnapshot(stored.snapshot);
+    const items = stored.rows.map((row) => readItem(row, snapshot.createdAt));
+    return { items, ...pageFields(stored, input), ...snapshot };
+  }
+
+  async events(call: Call, input: PageInput): Promise<SessionEvents> {
+    agentOf(this.agents, input.agent);
+    const stored = await this.store.eventPage(refOf(call, input), input);
+    if (!stored) throw sessionNotFound(input.sessionId);
+    const snapshot = readSnapshot(stored.snapshot);
+    const events = stored.rows.map((row) => readEvent(row, snapshot.createdAt));
+    return { events, ...pageFields(stored, input), ...snapshot };
+  }
+
+  async messages(call: Call, input: SessionInput): Promise<AgentMessage[]> {
+    const { sequence, createdAt } = await this.get(call, input);
+    const transcript = new Transcript();
+    for (let from = 1; from <= sequence; from += chunk) {
+      const rows = await this.store.events(refOf(call, input), from, Math.min(sequence, from + chunk - 1));
+      if (!rows) throw sessionNotFound(input.sessionId);
+      for (const row of rows) transcript.add(readEvent(row, createdAt));
+      await breathe();
+    }
+    return transcript.messages();
+  }
+
+  async list(call: Call, input: ListInput): Promise<SessionList> {
+    agentOf(this.agents, input.agent);
+    const { cursor, pageSize, metadata, ...filter } = input;
+    const after = cursor === undefined ? undefined : readCursor(cursor);
+    const snapshots = await this.store.list({
+      tenant: call.principal.tenant,
+      ...filter,
+      ...(metadata === undefined ? {} : { metadata: readFilter(metadata) }),
+      ...(after === undefined ? {} : { after }),
+      limit: pageSize + 1,
+    });
+    const items = snapshots.slice(0, pageSize).map(readSnapshot);
+    const last = items.at(-1);
+    if (snapshots.length <= pageSize || !last) return { items };
+    return { items, nextCursor: writeCursor({ updatedAt: Date.parse(last.updatedAt), sessionId: last.sessionId }) };
+  }
+}
+
+/** Lets other requests in between two pieces of a long read. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+function pageFields({ throughSequence, total }: StoredPage, { page, pageSize }: PageInput) {
+  return { page, pageSize, total, hasMore: total > page * pageSize, throughSequence };
+}
+
+function readSnapshot(text: string): SessionSnapshot {
+  // The session row's own text, written by `JSON.stringify` of a snapshot.
+  const snapshot: SessionSnapshot = JSON.parse(text);
+  return snapshot;
+}
+
+type WireItem = SessionHistory["items"][number];
+
+/** Reads a stored item; one that is damaged becomes an item that says so, and the page still comes. */
+function readItem(row: PageRow, createdAt: string): WireItem {
+  const item = parse(row.body);
+  if (isPlainObject(item) && typeof item["id"] === "string" && typeof item["type"] === "string") {
+    // Items of a type that a newer server wrote pass as they are: the client names them.
+    return item as unknown as WireItem;
+  }
+  const reason = "the stored item is damaged";
+  return { id: `unreadable:${row.sequence}`, type: "unreadable", createdAt: salvageTime(row.body) ?? createdAt, reason };
+}
+
+/** Reads a stored event; a damaged one keeps its place under a type that no reader knows. */
+function readEvent(row: PageRow, createdAt: string): SessionEvent {
+  const event = parse(row.body);
+  const readable = isPlainObject(event) && typeof event["type"] === "string" && isPlainObject(event["data"]);
+  const body = readable
+    ? event
+    : { sequence: row.sequence, v: 1, type: "unreadable", timestamp: createdAt, data: { reason: "the stored event is damaged" } };
+  // Events of types that a newer server wrote pass as they are: the client names them.
+  return body as unknown as SessionEvent;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function salvageTime(text: string): string | undefined {
+  return /"createdAt":"([^"]{1,40})"/.exec(text)?.[1];
+}
+
+function readFilter(metadata: unknown): Record<string, string | number | boolean | null> {
+  const fault = findMetadataFault(metadata);
+  if (fault) throw invalidInput(["metadata", ...fault.path], fault.reason);
+  return metadata as Record<string, string | number | boolean | null>;
+}
+
+function writeCursor({ updatedAt, sessionId }: ListPosition): string {
+  return btoa(JSON.stringify([updatedAt, sessionId])).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function readCursor(cursor: string): ListPosition {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(atob(cursor.replaceAll("-", "+").replaceAll("_", "/")));
+  } catch {
+    parts = undefined;
+  }
+  if (Array.isArray(parts) && Number.isSafeInteger(parts[0]) && typeof parts[1] === "string" && parts.length === 2) {
+    return { updatedAt: Number(parts[0]), sessionId: parts[1] };
+  }
+  throw invalidInput(["cursor"], "must be a nextCursor of an earlier answer");
+}

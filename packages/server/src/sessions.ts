@@ -1,0 +1,24 @@
+import type { Agents } from "@orcha/contract";
+import { Answers } from "./answers.ts";
+import { Changes } from "./changes.ts";
+import { surroundings as realSurroundings, type Surroundings } from "./clock.ts";
+import { Idempotency } from "./idempotency.ts";
+import { Reading } from "./reading.ts";
+import type { Store } from "./store/store.ts";
+import { Writing } from "./writing.ts";
+
+/** Sessions of a project's agents over a store, without any transport. */
+export interface Sessions {
+  reading: Reading;
+  writing: Writing;
+  answers: Answers;
+}
+
+/** Wires the parts that every transport calls. */
+export function createSessions(agents: Agents, store: Store, surroundings: Surroundings = realSurroundings): Sessions {
+  const reading = new Reading(agents, store);
+  const changes = new Changes(store);
+  const idempotency = new Idempotency(store, surroundings.now);
+  const parts = { agents, store, reading, changes, idempotency, surroundings };
+  return { reading, writing: new Writing(parts), answers: new Answers(parts) };
+}

@@ -1,0 +1,213 @@
+import type { SessionView, StoredItem } from "@orcha/contract";
+import { ReceiptExists, sessionExists } from "./conflict.ts";
+import { pageWindow, pinnedSequence } from "./page.ts";
+import type {
+  Current,
+  EventRow,
+  ListQuery,
+  PageRow,
+  Receipt,
+  ReceiptKey,
+  SessionRef,
+  SessionWrite,
+  Store,
+  TouchedItem,
+  VersionRow,
+} from "./store.ts";
+
+interface MemorySession {
+  ref: SessionRef;
+  view: SessionView;
+  snapshot: string;
+  events: EventRow[];
+  /** By position: every version of the item, oldest first. */
+  items: VersionRow[][];
+  /** By look-up key: positions, oldest first. */
+  lookups: Map<string, number[]>;
+  receipts: string[];
+}
+
+/** Keeps sessions in this process, for tests and for apps that need no more. Everything is gone when it ends. */
+export function memoryStore(): Store {
+  const sessions = new Map<string, MemorySession>();
+  const tombstones = new Set<string>();
+  const receipts = new Map<string, Receipt>();
+
+  function apply(session: MemorySession, write: SessionWrite): void {
+    if (write.receipt) keepReceipt(session, write.receipt);
+    for (const version of write.versions) addVersion(session, version);
+    session.events.push(...write.events);
+    session.view = write.view;
+    session.snapshot = JSON.stringify(write.view.snapshot);
+  }
+
+  function keepReceipt(session: MemorySession, receipt: Receipt): void {
+    const name = receiptName(session.ref, receipt);
+    if (receipts.has(name)) throw new ReceiptExists();
+    receipts.set(name, receipt);
+    session.receipts.push(name);
+  }
+
+  return {
+    async create(ref, write) {
+      const name = sessionName(ref);
+      if (write.receipt && receipts.has(receiptName(ref, write.receipt))) throw new ReceiptExists();
+      if (sessions.has(name) || tombstones.has(name)) throw sessionExists(ref);
+      const session: MemorySession = {
+        ref,
+        view: write.view,
+        snapshot: "",
+        events: [],
+        items: [],
+        lookups: new Map(),
+        receipts: [],
+      };
+      apply(session, write);
+      sessions.set(name, session);
+    },
+
+    async read(ref, lookups) {
+      const session = sessions.get(sessionName(ref));
+      return session && currentOf(session, lookups);
+    },
+
+    async append(ref, lookups, decide) {
+      const session = sessions.get(sessionName(ref));
+      if (!session) return undefined;
+      const { write, result } = decide(currentOf(session, lookups));
+      if (write) apply(session, write);
+      return { result };
+    },
+
+    async snapshot(ref) {
+      return sessions.get(sessionName(ref))?.snapshot;
+    },
+
+    async historyPage(ref, query) {
+      const session = sessions.get(sessionName(ref));
+      if (!session) return undefined;
+      const throughSequence = pinnedSequence(session.events.length, query);
+      const total = session.events[throughSequence - 1]?.itemCount ?? 0;
+      const { start, end } = pageWindow(total, query);
+      const rows = session.items.slice(start, end).map((versions): PageRow => {
+        const shown = versions.findLast((version) => version.sequence <= throughSequence);
+        return { sequence: shown?.sequence ?? 0, body: shown?.body ?? "" };
+      });
+      return { snapshot: session.snapshot, throughSequence, total, rows };
+    },
+
+    async eventPage(ref, query) {
+      const session = sessions.get(sessionName(ref));
+      if (!session) return undefined;
+      const throughSequence = pinnedSequence(session.events.length, query);
+      const { start, end } = pageWindow(throughSequence, query);
+      return {
+        snapshot: session.snapshot,
+        throughSequence,
+        total: throughSequence,
+        rows: session.events.slice(start, end),
+      };
+    },
+
+    async events(ref, from, to) {
+      return sessions.get(sessionName(ref))?.events.slice(from - 1, to);
+    },
+
+    async list(query) {
+      return [...sessions.values()]
+        .filter((session) => matches(session, query))
+        .sort((left, right) => compare(left, right))
+        .slice(0, query.limit)
+        .map((session) => session.snapshot);
+    },
+
+    async delete(ref) {
+      const name = sessionName(ref);
+      const session = sessions.get(name);
+      if (!session) return tombstones.has(name);
+      for (const receipt of session.receipts) receipts.delete(receipt);
+      sessions.delete(name);
+      tombstones.add(name);
+      return true;
+    },
+
+    async findReceipt(ref, key, since) {
+      const name = receiptName(ref, key);
+      const receipt = receipts.get(name);
+      if (receipt && receipt.createdAt < since) receipts.delete(name);
+      return receipt && receipt.createdAt >= since ? receipt : undefined;
+    },
+
+    async close() {
+      sessions.clear();
+    },
+  };
+}
+
+function addVersion(session: MemorySession, version: VersionRow): void {
+  const versions = session.items[version.position];
+  if (versions) {
+    versions.push(version);
+    return;
+  }
+  session.items[version.position] = [version];
+  if (version.lookup === undefined) return;
+  const positions = session.lookups.get(version.lookup);
+  if (positions) positions.push(version.position);
+  else session.lookups.set(version.lookup, [version.position]);
+}
+
+function currentOf(session: MemorySession, lookups: readonly string[]): Current {
+  const wanted = new Map<string, Set<number>>();
+  function want(lookup: string, position: number): void {
+    const positions = wanted.get(lookup) ?? new Set();
+    wanted.set(lookup, positions.add(position));
+  }
+  for (const { lookup, position } of session.view.open) want(lookup, position);
+  for (const lookup of lookups) {
+    const newest = session.lookups.get(lookup)?.at(-1);
+    if (newest !== undefined) want(lookup, newest);
+  }
+  const touched = new Map<string, TouchedItem[]>();
+  for (const [lookup, positions] of wanted) {
+    const placed = [...positions].sort((left, right) => left - right);
+    touched.set(lookup, placed.map((position) => touchedItem(session, position)));
+  }
+  return { view: session.view, touched };
+}
+
+function touchedItem(session: MemorySession, position: number): TouchedItem {
+  const newest = session.items[position]?.at(-1);
+  if (!newest) throw new RangeError(`no item at position ${position}`);
+  const item: StoredItem = JSON.parse(newest.body);
+  return { position, sequence: newest.sequence, item };
+}
+
+function matches(session: MemorySession, query: ListQuery): boolean {
+  const { snapshot } = session.view;
+  if (session.ref.tenant !== query.tenant || session.ref.agent !== query.agent) return false;
+  if (snapshot.lineage?.origin === "delegated") return false;
+  if (query.status !== undefined && snapshot.status !== query.status) return false;
+  if (query.runStatus !== undefined && snapshot.runStatus !== query.runStatus) return false;
+  for (const [key, value] of Object.entries(query.metadata ?? {})) {
+    if (!Object.hasOwn(snapshot.metadata, key) || snapshot.metadata[key] !== value) return false;
+  }
+  if (!query.after) return true;
+  const updatedAt = Date.parse(snapshot.updatedAt);
+  if (updatedAt !== query.after.updatedAt) return updatedAt < query.after.updatedAt;
+  return session.ref.sessionId > query.after.sessionId;
+}
+
+function compare(left: MemorySession, right: MemorySession): number {
+  const byTime = Date.parse(right.view.snapshot.updatedAt) - Date.parse(left.view.snapshot.updatedAt);
+  if (byTime !== 0) return byTime;
+  return left.ref.sessionId < right.ref.sessionId ? -1 : 1;
+}
+
+function sessionName(ref: SessionRef): string {
+  return JSON.stringify([ref.tenant, ref.agent, ref.sessionId]);
+}
+
+function receiptName(ref: Omit<SessionRef, "sessionId">, { operation, sessionId, key }: ReceiptKey): string {
+  return JSON.stringify([ref.tenant, ref.agent, operation, sessionId, key]);
+}

@@ -1,0 +1,86 @@
+/** One step of the schema; steps are never edited once released. */
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+/** Marks a SQLite file as Orcha's: "ORCA" in ASCII. */
+export const sqliteApplicationId = 0x4f524341;
+
+/** Every step of the SQLite schema, oldest first. */
+export const sqliteMigrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: "the log, its projections and receipts",
+    // Tables are clustered by the session's integer key, so a page is one range of neighbouring rows.
+    sql: `
+      CREATE TABLE sessions (
+        key INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        id TEXT NOT NULL,
+        sequence INTEGER NOT NULL,
+        item_count INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        run_status TEXT,
+        delegated INTEGER NOT NULL,
+        snapshot TEXT NOT NULL,
+        open_items TEXT NOT NULL,
+        UNIQUE (tenant, agent, id)
+      );
+      CREATE INDEX sessions_by_update ON sessions (tenant, agent, delegated, updated_at DESC, id);
+      CREATE TABLE session_metadata (
+        session INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (session, key)
+      ) WITHOUT ROWID;
+      CREATE TABLE events (
+        session INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        item_count INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session, sequence)
+      ) WITHOUT ROWID;
+      CREATE TABLE items (
+        session INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        lookup TEXT,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session, position)
+      ) WITHOUT ROWID;
+      CREATE INDEX items_by_lookup ON items (session, lookup, position) WHERE lookup IS NOT NULL;
+      CREATE TABLE item_versions (
+        session INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session, position, sequence)
+      ) WITHOUT ROWID;
+      CREATE TABLE receipts (
+        tenant TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        operation TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        key TEXT NOT NULL,
+        session INTEGER NOT NULL,
+        digest TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        PRIMARY KEY (tenant, agent, operation, session_id, key)
+      ) WITHOUT ROWID;
+      CREATE INDEX receipts_by_session ON receipts (session);
+      CREATE INDEX receipts_by_age ON receipts (created_at);
+      CREATE TABLE tombstones (
+        tenant TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        id TEXT NOT NULL,
+        deleted_at INTEGER NOT NULL,
+        PRIMARY KEY (tenant, agent, id)
+      ) WITHOUT ROWID;
+    `,
+  },
+];

@@ -1,0 +1,120 @@
+import { sessionExists } from "./conflict.ts";
+import { pageWindow, pinnedSequence } from "./page.ts";
+import { whenFree } from "./sqlite-busy.ts";
+import { listSessions } from "./sqlite-list.ts";
+import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
+import { prepareStatements, type SessionRow } from "./sqlite-statements.ts";
+import { readCurrent, writeNewSession, writeSession } from "./sqlite-write.ts";
+import type { PageRow, SessionRef, Store } from "./store.ts";
+
+export type { SqliteOptions } from "./sqlite-open.ts";
+
+/**
+ * Keeps sessions in one SQLite file, in WAL mode; several processes of one machine may share it. Brings the schema up
+ * to date first. Throws `storage_error` for a file that is newer, foreign, or can't be opened.
+ */
+export async function sqliteStore(options: SqliteOptions): Promise<Store> {
+  const database = await openSqlite(options);
+  const statements = prepareStatements(database);
+
+  /** Everything in `run` is synchronous, so that no other request of this process comes between. */
+  function transaction<T>(run: () => T): Promise<T> {
+    return whenFree(() => {
+      statements.begin.run();
+      try {
+        const result = run();
+        statements.commit.run();
+        return result;
+      } catch (error) {
+        if (database.inTransaction) statements.rollback.run();
+        throw error;
+      }
+    });
+  }
+
+  function find({ tenant, agent, sessionId }: SessionRef): SessionRow | undefined {
+    return statements.findSession.get(tenant, agent, sessionId);
+  }
+
+  return {
+    create: (ref, write) =>
+      transaction(() => {
+        if (find(ref) || statements.findTombstone.get(ref.tenant, ref.agent, ref.sessionId)) throw sessionExists(ref);
+        writeNewSession(statements, ref, write);
+      }),
+
+    read: (ref, lookups) =>
+      whenFree(() => {
+        const row = find(ref);
+        return row && readCurrent(statements, row, lookups);
+      }),
+
+    append: (ref, lookups, decide) =>
+      transaction(() => {
+        const row = find(ref);
+        if (!row) return undefined;
+        const current = readCurrent(statements, row, lookups);
+        const { write, result } = decide(current);
+        if (write) writeSession(statements, row.key, ref, current.view.snapshot, write);
+        return { result };
+      }),
+
+    snapshot: (ref) => whenFree(() => find(ref)?.snapshot),
+
+    historyPage: (ref, query) =>
+      whenFree(() => {
+        const row = find(ref);
+        if (!row) return undefined;
+        const throughSequence = pinnedSequence(row.sequence, query);
+        const isNewest = throughSequence === row.sequence;
+        const total = isNewest ? row.item_count : (statements.itemCountAt.get(row.key, throughSequence) ?? 0);
+        const { start, end } = pageWindow(total, query);
+        // Pinned even where it is the newest view: another process may write between the two statements.
+        const rows = statements.itemPage.all(throughSequence, throughSequence, row.key, start, end);
+        return { snapshot: row.snapshot, throughSequence, total, rows: rows.map(toPageRow) };
+      }),
+
+    eventPage: (ref, query) =>
+      whenFree(() => {
+        const row = find(ref);
+        if (!row) return undefined;
+        const throughSequence = pinnedSequence(row.sequence, query);
+        const { start, end } = pageWindow(throughSequence, query);
+        const rows = statements.eventRange.all(row.key, start + 1, end);
+        return { snapshot: row.snapshot, throughSequence, total: throughSequence, rows: rows.map(toPageRow) };
+      }),
+
+    events: (ref, from, to) =>
+      whenFree(() => {
+        const row = find(ref);
+        return row && statements.eventRange.all(row.key, from, to).map(toPageRow);
+      }),
+
+    list: (query) => whenFree(() => listSessions(database, query)),
+
+    delete: (ref, at) =>
+      transaction(() => {
+        const row = find(ref);
+        const name = [ref.tenant, ref.agent, ref.sessionId] as const;
+        if (!row) return statements.findTombstone.get(...name) !== undefined;
+        for (const drop of statements.dropSession) drop.run(row.key);
+        statements.addTombstone.run(...name, at);
+        return true;
+      }),
+
+    findReceipt: ({ tenant, agent }, key, since) =>
+      whenFree(() => {
+        const row = statements.findReceipt.get(tenant, agent, key.operation, key.sessionId, key.key);
+        if (!row || row.created_at < since) return undefined;
+        return { ...key, digest: row.digest, outcome: row.outcome, createdAt: row.created_at };
+      }),
+
+    async close() {
+      database.close();
+    },
+  };
+}
+
+function toPageRow([sequence, body]: [number, string]): PageRow {
+  return { sequence, body };
+}

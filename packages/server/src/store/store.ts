@@ -1,0 +1,158 @@
+import type { PlacedItem, RunStatus, SessionStatus, SessionView } from "@orcha/contract";
+
+/*
+ * What a store keeps, and how the tables hang together:
+ *
+ *   sessions (tenant, agent, id) ──▶ integer key, counters, snapshot, open items
+ *      ├── events         (key, sequence)             the log; each row knows the item count after it
+ *      ├── items          (key, position)             the newest version of each history item
+ *      ├── item versions  (key, position, sequence)   the earlier ones, for pinned pages
+ *      └── receipts       of writes that carried an idempotency key
+ *
+ * Everything but the session row is reached through a look-up of all three parts of its name.
+ */
+
+/** The full name of a session; no store call works without the tenant. */
+export interface SessionRef {
+  tenant: string;
+  agent: string;
+  sessionId: string;
+}
+
+/** An event as it is stored: the wire's JSON. */
+export interface EventRow {
+  sequence: number;
+  /** How many history items there are after this event. */
+  itemCount: number;
+  body: string;
+}
+
+/** One version of a history item as it is stored: the wire's JSON, made by the event of that sequence. */
+export interface VersionRow {
+  position: number;
+  sequence: number;
+  isNew: boolean;
+  lookup?: string;
+  body: string;
+}
+
+/** An item that a write may change, and the event that made its newest version. */
+export interface TouchedItem extends PlacedItem {
+  sequence: number;
+}
+
+/** A session as a write finds it: its view, every open item, and the newest item of each look-up key asked for. */
+export interface Current {
+  view: SessionView;
+  touched: ReadonlyMap<string, readonly TouchedItem[]>;
+}
+
+/** Names one write of one caller: the key belongs to the operation and the session. */
+export interface ReceiptKey {
+  operation: string;
+  /** Empty where the server makes the session's id. */
+  sessionId: string;
+  key: string;
+}
+
+/** What a finished write answered: ids and sequences, never content. */
+export interface Receipt extends ReceiptKey {
+  /** SHA-256 of the canonical input. */
+  digest: string;
+  /** JSON. */
+  outcome: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+}
+
+/** Everything that one write changes; a store applies all of it in one transaction or nothing. */
+export interface SessionWrite {
+  view: SessionView;
+  events: readonly EventRow[];
+  versions: readonly VersionRow[];
+  receipt?: Receipt;
+}
+
+/** What a writer makes of the session that it found: no write leaves everything as it was. */
+export interface Decision<T> {
+  write?: SessionWrite;
+  result: T;
+}
+
+/** Which page, of which view. */
+export interface PageQuery {
+  /** 1 is the newest. */
+  page: number;
+  pageSize: number;
+  /** The log position of the view; the newest one by default. */
+  throughSequence?: number;
+}
+
+/** Stored JSON of a page, oldest first, and of the session's snapshot as of the request. */
+export interface StoredPage {
+  snapshot: string;
+  throughSequence: number;
+  total: number;
+  rows: readonly PageRow[];
+}
+
+export interface PageRow {
+  /** Of the event that made this version. */
+  sequence: number;
+  body: string;
+}
+
+/** Which sessions to list; every filter must match exactly. */
+export interface ListQuery {
+  tenant: string;
+  agent: string;
+  status?: SessionStatus;
+  runStatus?: RunStatus;
+  metadata?: Readonly<Record<string, string | number | boolean | null>>;
+  /** Goes on behind this session. */
+  after?: ListPosition;
+  limit: number;
+}
+
+/** A place in the list: newest update first, ties by id. */
+export interface ListPosition {
+  /** Milliseconds since 1970. */
+  updatedAt: number;
+  sessionId: string;
+}
+
+/**
+ * Keeps sessions. Reads answer `undefined` for a session that is unknown under that tenant and agent.
+ * Failures of the store itself are `OrchaError`s with code `storage_error`.
+ */
+export interface Store {
+  /** Adds a session. Throws `session_exists` where the id is or was taken, `ReceiptExists` as `append` does. */
+  create(ref: SessionRef, write: SessionWrite): Promise<void>;
+  /** Reads a session's view, its open items and the newest item of each look-up key. */
+  read(ref: SessionRef, lookups: readonly string[]): Promise<Current | undefined>;
+  /**
+   * Lets `decide` write on top of the session as it is, with no other write between. `decide` is pure, may be called
+   * again, and may throw to leave everything as it was.
+   */
+  append<T>(
+    ref: SessionRef,
+    lookups: readonly string[],
+    decide: (current: Current) => Decision<T>,
+  ): Promise<{ result: T } | undefined>;
+  /** Reads the snapshot's JSON. */
+  snapshot(ref: SessionRef): Promise<string | undefined>;
+  /** Reads one page of history items. Throws `invalid_input` where `throughSequence` lies in the future. */
+  historyPage(ref: SessionRef, query: PageQuery): Promise<StoredPage | undefined>;
+  /** Reads one page of events. Throws as `historyPage` does. */
+  eventPage(ref: SessionRef, query: PageQuery): Promise<StoredPage | undefined>;
+  /** Reads the events `from` to `to`, both included. */
+  events(ref: SessionRef, from: number, to: number): Promise<readonly PageRow[] | undefined>;
+  /** Lists snapshots' JSON, newest update first. */
+  list(query: ListQuery): Promise<readonly string[]>;
+  /** Removes a session with all it has and leaves a tombstone. Answers false where there never was one. */
+  delete(ref: SessionRef, at: number): Promise<boolean>;
+  /** Finds the receipt of an earlier write that is no older than `since`. */
+  findReceipt(ref: Omit<SessionRef, "sessionId">, key: ReceiptKey, since: number): Promise<Receipt | undefined>;
+  /** Lets go of files and connections. */
+  close(): Promise<void>;
+}
