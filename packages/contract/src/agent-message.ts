@@ -65,6 +65,7 @@ export type FindingCode =
   | "tool_result_missing"
   | "tool_call_id_reused"
   | "duplicate_tool_result"
+  | "displaced_tool_result"
   | "empty_assistant_turn"
   | "empty_tool_calls"
   | "arguments_invalid_json"

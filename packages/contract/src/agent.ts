@@ -73,6 +73,12 @@ export interface AgentTypes {
   output: unknown;
 }
 
+/** Any agent's types, for code that renders whatever comes: every agent's items and snapshots fit. */
+export interface AnyAgentTypes extends AgentTypes {
+  actions: Record<string, ActionTypes>;
+  clientActions: Record<string, ActionTypes>;
+}
+
 type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : unknown;
 type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;
 type KeysOf<R> = R extends object ? keyof R & string : never;
@@ -191,12 +197,16 @@ function checkAction(action: ClientActionDefinition, path: Path): void {
   if (expiresInMs !== undefined && !(Number.isInteger(expiresInMs) && expiresInMs > 0)) {
     refuse([...path, "expiresInMs"], "must be a positive integer");
   }
+  if (action.onExpire !== undefined && !["deny", "fail"].includes(action.onExpire)) {
+    refuse([...path, "onExpire"], 'must be "deny" or "fail"');
+  }
 }
 
 function checkEvaluation(evaluation: EvaluationDefinition, path: Path): void {
   if (!isPlainObject(evaluation) || !isPlainObject(evaluation.metrics)) refuse([...path, "metrics"], "is missing");
   for (const [name, metric] of Object.entries(evaluation.metrics)) {
-    if (!(metric.threshold >= 0 && metric.threshold <= 1)) refuse([...path, "metrics", name, "threshold"], "must be from 0 to 1");
+    const threshold = isPlainObject(metric) ? metric.threshold : undefined;
+    if (threshold === undefined || !(threshold >= 0 && threshold <= 1)) refuse([...path, "metrics", name, "threshold"], "must be from 0 to 1");
   }
 }
 
@@ -206,7 +216,8 @@ function checkSchema(schema: Schema | undefined, path: Path): void {
 
 /** Describes a schema as JSON Schema (draft 2020-12). Throws a `TypeError` with the path where it can't. */
 export function jsonSchemaOf(schema: Schema, path: Path): Record<string, unknown> {
-  const standard: StandardSchemaV1.Props & { jsonSchema?: StandardJSONSchemaV1.Converter } = schema["~standard"];
+  const given: Partial<Schema> | null = schema;
+  const standard: (StandardSchemaV1.Props & { jsonSchema?: StandardJSONSchemaV1.Converter }) | undefined = given?.["~standard"];
   if (standard === undefined) return refuse(path, "must be a Standard Schema, such as a valibot schema");
   try {
     if (standard.vendor === "valibot") {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { ActionTypes, AgentTypes, Unlisted } from "./agent.ts";
+import type { ActionTypes, AgentTypes, AnyAgentTypes, Unlisted } from "./agent.ts";
 import { messageContentSchema, type MessageContent } from "./content.ts";
 import { evaluationMetricSchema, type ClientActionOutcome, type EvaluationMetric, type SessionEvent } from "./event.ts";
 import { snapshotEntries, type SessionSnapshot } from "./session.ts";
@@ -146,7 +146,7 @@ export type ClientActionItemOf<T extends AgentTypes> =
   | ClientActionItem<Unlisted>;
 
 /** One item of an agent's history; narrow by `type`, then by `name`. */
-export type HistoryItem<T extends AgentTypes = AgentTypes> =
+export type HistoryItem<T extends AgentTypes = AnyAgentTypes> =
   | MessageItem
   | ActionItemOf<T>
   | ClientActionItemOf<T>
@@ -157,7 +157,8 @@ export type HistoryItem<T extends AgentTypes = AgentTypes> =
   | UnreadableItem
   | UnknownItem;
 
-interface Page {
+/** Where a page lies in its view. */
+export interface PageFields {
   /** The log position that the page was computed at; pass it back to keep turning the same view. */
   throughSequence: number;
   /** 1 is the newest page. */
@@ -170,9 +171,7 @@ interface Page {
 }
 
 /** A page of what to render, oldest item first, with the session as of the request. */
-export interface SessionHistory<T extends AgentTypes = AgentTypes> extends SessionSnapshot<T>, Page {
-  items: HistoryItem<T>[];
-}
+export type SessionHistory<T extends AgentTypes = AnyAgentTypes> = SessionSnapshot<T> & PageFields & { items: HistoryItem<T>[] };
 
 /** An event of a type that this client doesn't know, as a newer server sent it. */
 export interface UnknownEvent {
@@ -184,9 +183,8 @@ export interface UnknownEvent {
 }
 
 /** A page of the canonical log, oldest event first, with the session as of the request. */
-export interface SessionEvents<T extends AgentTypes = AgentTypes> extends SessionSnapshot<T>, Page {
-  events: (SessionEvent | UnknownEvent)[];
-}
+export type SessionEvents<T extends AgentTypes = AnyAgentTypes> = SessionSnapshot<T> &
+  PageFields & { events: (SessionEvent | UnknownEvent)[] };
 
 const base = { id: v.string(), createdAt: v.string(), updatedAt: v.optional(v.string()) };
 const named = { ...base, name: v.string(), summary: v.string() };

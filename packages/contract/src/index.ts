@@ -11,6 +11,7 @@ export {
   type Agents,
   type AgentTypes,
   type AgentTypesOf,
+  type AnyAgentTypes,
   type ClientActionDefinition,
   type EvaluationDefinition,
   type Schema,
@@ -52,6 +53,7 @@ export {
   type PendingClientAction,
   type PendingClientActionOf,
   type SessionSnapshot,
+  type Snapshot,
   type SessionStatus,
 } from "./session.ts";
 export {
@@ -66,6 +68,7 @@ export {
   type HistoryItem,
   type ItemType,
   type MessageItem,
+  type PageFields,
   type SessionCompletedItem,
   type SessionEvents,
   type SessionHistory,
@@ -126,6 +129,7 @@ export {
   type KnownCall,
   type KnownCalls,
 } from "./restore.ts";
+export { repairHistory, type RepairedHistory, type RepairPolicy } from "./repair.ts";
 export {
   cancelledEvents,
   eventsFromMessages,

@@ -15,6 +15,9 @@ export interface JsonFault {
   reason: string;
 }
 
+/** How many values one thing that is stored may hold: as many as fit into the largest request. */
+export const maxJsonValues = 4_194_304;
+
 /** How deep objects and arrays may nest in anything that is stored. */
 export const maxJsonDepth = 64;
 
@@ -37,18 +40,22 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 /**
- * Finds the first place that JSON can't carry: BigInt, NaN, functions, classes such as Date, cycles, holes, or more
- * than `maxDepth` levels (default 64). A property that is `undefined` is allowed, since JSON leaves it out.
+ * Finds the first place that JSON can't carry: BigInt, NaN, functions, classes such as Date, cycles, holes, more than
+ * `maxDepth` levels (default 64), or more than `maxJsonValues` values, which few objects reach by holding each other
+ * many times over. A property that is `undefined` is allowed, since JSON leaves it out.
  */
 export function findJsonFault(value: unknown, maxDepth: number = maxJsonDepth): JsonFault | undefined {
   const path: (string | number)[] = [];
   const ancestors: object[] = [];
+  let values = 0;
 
   function fault(reason: string): JsonFault {
     return { path: [...path], reason };
   }
 
   function visit(current: unknown): JsonFault | undefined {
+    values += 1;
+    if (values > maxJsonValues) return { path: [], reason: `holds more than ${maxJsonValues} values` };
     switch (typeof current) {
       case "string":
       case "boolean":
@@ -82,7 +89,7 @@ export function findJsonFault(value: unknown, maxDepth: number = maxJsonDepth): 
   }
 
   function visitProperties(current: object): JsonFault | undefined {
-    if (!isPlainObject(current)) return fault(`is a ${current.constructor.name || "class"}, which JSON can't carry`);
+    if (!isPlainObject(current)) return fault(`is a ${className(current)}, which JSON can't carry`);
     for (const key of Object.keys(current)) {
       const child = current[key];
       if (child === undefined) continue;
@@ -95,6 +102,11 @@ export function findJsonFault(value: unknown, maxDepth: number = maxJsonDepth): 
   }
 
   return visit(value);
+}
+
+function className(value: object): string {
+  const { constructor }: { constructor: unknown } = value;
+  return (typeof constructor === "function" && constructor.name) || "class";
 }
 
 /** Writes JSON with sorted keys, so that equal data is equal text. */

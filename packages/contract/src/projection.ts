@@ -87,25 +87,9 @@ export function project(touched: Touched, event: SessionEvent): ItemChange[] {
     case "action.failed":
       return finishAction(touched, event);
     case "client_action.requested":
-      return event.data.calls.map((call) => {
-        const lookup = lookupKey("client-action", call.callId);
-        return {
-          lookup,
-          item: {
-            id: itemId("client-action", call.callId, touched.get(lookup), event.sequence),
-            type: "client_action",
-            ...at,
-            name: call.name,
-            callId: call.callId,
-            status: "waiting",
-            arguments: call.arguments ?? {},
-            ...(call.expiresAt === undefined ? {} : { expiresAt: call.expiresAt }),
-            summary: sentence(call.name, "is waiting for the client"),
-          },
-        };
-      });
+      return requestClientActions(touched, event);
     case "client_action.resolved":
-      return event.data.results.flatMap((result) => settleClientAction(touched, event.timestamp, result));
+      return settleClientActions(touched, event);
     case "skill.loaded":
     case "skill.failed":
       return [
@@ -224,13 +208,13 @@ function finishAction(touched: Touched, event: EventOf<"action.completed"> | Eve
   const outcome = {
     status: failure === undefined ? ("completed" as const) : ("failed" as const),
     ...(durationMs === undefined ? {} : { durationMs }),
-    summary: sentence(name, outcomeOfAction(failure)),
     ...(failure === undefined ? {} : { errorCode: failure }),
   };
   const target = unfinishedAction(placed);
   if (target) {
     const { errorCode: _closed, ...item } = target.item;
-    return [{ position: target.position, lookup, item: { ...item, updatedAt: event.timestamp, ...outcome } }];
+    const summary = sentence(item.name, outcomeOfAction(failure));
+    return [{ position: target.position, lookup, item: { ...item, updatedAt: event.timestamp, ...outcome, summary } }];
   }
   // A call ends in one outcome: the first stands.
   if (placed !== undefined && placed.length > 0) return [];
@@ -241,6 +225,7 @@ function finishAction(touched: Touched, event: EventOf<"action.completed"> | Eve
     name,
     callId,
     ...outcome,
+    summary: sentence(name, outcomeOfAction(failure)),
   };
   return [{ lookup, item }];
 }
@@ -255,10 +240,46 @@ export function unfinishedAction(
   return unfinished ? { position: open.position, item: open.item } : undefined;
 }
 
-function settleClientAction(touched: Touched, timestamp: string, result: ClientActionResult): ItemChange[] {
-  const lookup = lookupKey("client-action", result.callId);
-  const open = touched.get(lookup)?.findLast((candidate) => isOpen(candidate.item));
-  if (open?.item.type !== "client_action") return [];
+function requestClientActions(touched: Touched, event: EventOf<"client_action.requested">): ItemChange[] {
+  const asked = new Map<string, number>();
+  return event.data.calls.map((call) => {
+    const lookup = lookupKey("client-action", call.callId);
+    const earlier = asked.get(lookup) ?? 0;
+    asked.set(lookup, earlier + 1);
+    return {
+      lookup,
+      item: {
+        // One turn may ask twice under one id, and each call is an item of its own.
+        id:
+          earlier === 0
+            ? itemId("client-action", call.callId, touched.get(lookup), event.sequence)
+            : `client-action:${call.callId}#${event.sequence}.${earlier + 1}`,
+        type: "client_action",
+        createdAt: event.timestamp,
+        name: call.name,
+        callId: call.callId,
+        status: "waiting",
+        arguments: call.arguments ?? {},
+        ...(call.expiresAt === undefined ? {} : { expiresAt: call.expiresAt }),
+        summary: sentence(call.name, "is waiting for the client"),
+      },
+    };
+  });
+}
+
+function settleClientActions(touched: Touched, event: EventOf<"client_action.resolved">): ItemChange[] {
+  const settled = new Set<number>();
+  return event.data.results.flatMap((result) => {
+    const lookup = lookupKey("client-action", result.callId);
+    const open = touched.get(lookup)?.findLast(({ position, item }) => isOpen(item) && !settled.has(position));
+    if (!open) return [];
+    settled.add(open.position);
+    return settleClientAction(open, lookup, event.timestamp, result);
+  });
+}
+
+function settleClientAction(open: PlacedItem, lookup: string, timestamp: string, result: ClientActionResult): ItemChange[] {
+  if (open.item.type !== "client_action") return [];
   const item: ClientActionItem = open.item;
   const outcome = result.outcome ?? "answered";
   const settled: SettledClientActionItem = {
@@ -328,9 +349,12 @@ function skillState(event: EventOf<"skill.loaded"> | EventOf<"skill.failed">): s
   return event.data.alreadyLoaded === true ? "was already loaded" : "loaded";
 }
 
-/** `action:<callId>`, and with the sequence behind it where an earlier call had the same id. */
+/**
+ * `action:<callId>`, and with the sequence behind it where an earlier call had the same id, or where the id itself
+ * ends like one of those.
+ */
 function itemId(kind: string, callId: string, placed: readonly PlacedItem[] | undefined, sequence: number): string {
-  const reused = placed !== undefined && placed.length > 0;
+  const reused = (placed !== undefined && placed.length > 0) || /#[\d.]+$/.test(callId);
   return reused ? `${kind}:${callId}#${sequence}` : `${kind}:${callId}`;
 }
 

@@ -62,6 +62,11 @@ interface Rules {
 
 type RawMessage = Record<string, unknown>;
 
+/** A message may come as an instance of some class: only its fields count. */
+function isObject(value: unknown): value is RawMessage {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function validate(messages: unknown, rules: Rules): CheckedHistory {
   const fault = findFaults(messages, rules).next().value;
   if (fault) throw new HistoryError(fault);
@@ -76,22 +81,23 @@ function* findFaults(messages: unknown, rules: Rules): Generator<Finding, undefi
   }
   yield* findSeedFaults(messages, rules);
   for (const [index, message] of messages.entries()) {
-    if (isPlainObject(message)) yield* findOwnFaults(message, index);
+    if (isObject(message)) yield* findOwnFaults(message, index);
   }
   return undefined;
 }
 
-const roles: readonly unknown[] = ["system", "user", "assistant", "tool"];
+/** The roles that a message may have. */
+export const roles: readonly unknown[] = ["system", "user", "assistant", "tool"];
 
 /** The seed's own checks come first, over all messages, so that its phrases are what a caller sees. */
 function* findSeedFaults(messages: readonly unknown[], rules: Rules): Generator<Finding> {
   const seen = new Set<unknown>(rules.known.keys());
   for (const [index, message] of messages.entries()) {
-    if (typeof message !== "object" || message === null || Array.isArray(message)) {
+    if (!isObject(message)) {
       yield error("message_not_object", index, [], `message at index ${index} is not an object`);
       continue;
     }
-    const { role, tool_call_id: id, tool_calls: calls } = message as RawMessage;
+    const { role, tool_call_id: id, tool_calls: calls } = message;
     if (!roles.includes(role)) {
       yield error("unknown_role", index, ["role"], `message at index ${index} has unknown role "${print(role)}"`);
     } else if (role === "system" && (index > 0 || !rules.leadingSystem)) {
@@ -106,10 +112,14 @@ function* findSeedFaults(messages: readonly unknown[], rules: Rules): Generator<
   }
 }
 
+function fieldsOf(message: object): object {
+  return isPlainObject(message) ? message : { ...message };
+}
+
 /** What the seed leaves to chance, and would fail far from here. */
 function* findOwnFaults(message: RawMessage, index: number): Generator<Finding> {
   const { role, content, name, tool_calls: calls } = message;
-  const unsafe = findJsonFault(message);
+  const unsafe = findJsonFault(fieldsOf(message));
   if (unsafe) {
     yield error("value_not_json", index, unsafe.path, `message at index ${index}: ${formatPath(unsafe.path)} ${unsafe.reason}`);
     return;
@@ -159,12 +169,21 @@ interface Call extends KnownCall {
   index: number;
 }
 
+/** The calls of one id: a result belongs to the nearest open one. */
+interface CallsOfId {
+  open: Call[];
+  newest: Call | undefined;
+}
+
 /** Copies a faultless history, pairs its calls and results, and says what it had to assume. */
 function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
   const messages: AgentMessage[] = [];
   const findings: Finding[] = [];
-  const calls = new Map<string, Call[]>();
-  for (const [id, earlier] of known) calls.set(id, earlier.map((call) => ({ ...call, index: -1 })));
+  const calls = new Map<string, CallsOfId>();
+  for (const [id, earlier] of known) {
+    const copies = earlier.map((call) => ({ ...call, index: -1 }));
+    calls.set(id, { open: copies.filter((call) => !call.answered), newest: copies.at(-1) });
+  }
   let waiting: { id: string; call: Call }[] = [];
 
   function closeWaiting(): void {
@@ -186,7 +205,10 @@ function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
       for (const [place, call] of message.tool_calls.entries()) {
         findings.push(...findCallWarnings(call, index, place, calls));
         const entry: Call = { name: call.function.name, answered: false, index };
-        calls.set(call.id, [...(calls.get(call.id) ?? []), entry]);
+        const ofId = calls.get(call.id) ?? { open: [], newest: entry };
+        ofId.open.push(entry);
+        ofId.newest = entry;
+        calls.set(call.id, ofId);
         waiting.push({ id: call.id, call: entry });
       }
     } else if (raw["tool_calls"] !== undefined && role === "assistant") {
@@ -212,9 +234,9 @@ function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
 
   function answer(message: AgentMessage, raw: RawMessage, index: number): void {
     const id = raw["tool_call_id"] as string;
-    const earlier = calls.get(id) ?? [];
-    const open = earlier.findLast((call) => !call.answered);
-    const call = open ?? earlier.at(-1);
+    const ofId = calls.get(id);
+    const open = ofId?.open.pop();
+    const call = open ?? ofId?.newest;
     message.tool_call_id = id;
     if (open) open.answered = true;
     else findings.push(warning("duplicate_tool_result", index, ["tool_call_id"], `"${id}" has a result already; the first one stands`));
@@ -233,7 +255,7 @@ function* findCallWarnings(
   call: AgentToolCall,
   index: number,
   place: number,
-  calls: ReadonlyMap<string, readonly Call[]>,
+  calls: ReadonlyMap<string, CallsOfId>,
 ): Generator<Finding> {
   const at = ["tool_calls", place] as const;
   if (calls.has(call.id)) {
@@ -275,7 +297,8 @@ function missing(id: string, call: Call): Finding {
   };
 }
 
-function print(value: unknown): string {
+/** Prints a value that should have been a string. */
+export function print(value: unknown): string {
   if (typeof value === "string") return value;
   return typeof value === "object" && value !== null ? (Array.isArray(value) ? "array" : "object") : String(value);
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { AgentTypes, ActionTypes, Unlisted } from "./agent.ts";
+import type { ActionTypes, AgentTypes, AnyAgentTypes, Unlisted } from "./agent.ts";
 import type { ClientActionCall, EventError, Lineage, RunStatus } from "./event.ts";
 import { isPlainObject, type Path } from "./json.ts";
 import { usageSchema, type Usage } from "./usage.ts";
@@ -26,18 +26,21 @@ export type PendingClientActionOf<T extends AgentTypes> =
   | PendingClientAction<Unlisted>;
 
 /** A session at a glance, as of the request. */
-export interface SessionSnapshot<T extends AgentTypes = AgentTypes> {
+export type SessionSnapshot<T extends AgentTypes = AnyAgentTypes> = Snapshot<T["metadata"], PendingClientActionOf<T>>;
+
+/** The fields of a snapshot; its parameters are values, so that any agent's snapshot fits where any is taken. */
+export interface Snapshot<Metadata, Pending> {
   sessionId: string;
   agent: string;
   name?: string;
   status: SessionStatus;
-  metadata: T["metadata"];
+  metadata: Metadata;
   createdAt: string;
   /** Time of the last event. */
   updatedAt: string;
   /** Absent until a run was logged. */
   runStatus?: RunStatus;
-  pendingClientActions: PendingClientActionOf<T>[];
+  pendingClientActions: Pending[];
   /** The last answer: structured output, or the text of the last assistant message that has any. */
   lastOutput?: unknown;
   /** Why the last run failed. */

@@ -14,34 +14,36 @@ export interface LoggedCall extends KnownCall {
  * `known` are the calls that came before; `unansweredEvents` closes what stays open.
  */
 export function eventsFromMessages(messages: readonly AgentMessage[], known: ReadonlyMap<string, readonly LoggedCall[]>): EventInput[] {
-  const calls = new Map<string, LoggedCall[]>();
-  for (const [id, earlier] of known) calls.set(id, earlier.map((call) => ({ ...call })));
+  // The open calls of each id: a result belongs to the nearest.
+  const open = new Map<string, Omit<LoggedCall, "answered">[]>();
+  for (const [id, earlier] of known) open.set(id, earlier.filter((call) => !call.answered));
   const events: EventInput[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
-      events.push(...resultEvents(message, calls));
+      events.push(...resultEvents(message, open));
       continue;
     }
     events.push({ type: "message.created", data: messageData(message) });
     for (const { id, function: named } of message.tool_calls ?? []) {
-      calls.set(id, [...(calls.get(id) ?? []), { kind: "action", name: named.name, answered: false }]);
+      const ofId = open.get(id) ?? [];
+      ofId.push({ kind: "action", name: named.name });
+      open.set(id, ofId);
       events.push({ type: "action.requested", data: { callId: id, name: named.name, ...argumentsData(named.arguments) } });
     }
   }
   return events;
 }
 
-function resultEvents(message: AgentMessage, calls: Map<string, LoggedCall[]>): EventInput[] {
+function resultEvents(message: AgentMessage, open: ReadonlyMap<string, Omit<LoggedCall, "answered">[]>): EventInput[] {
   const callId = message.tool_call_id ?? "";
   const output = message.content === null ? {} : { output: message.content };
-  const open = calls.get(callId)?.findLast((call) => !call.answered);
-  const name = message.name ?? open?.name ?? "";
+  const call = open.get(callId)?.pop();
+  const name = message.name ?? call?.name ?? "";
   const events: EventInput[] = [];
-  if (open) {
-    open.answered = true;
+  if (call) {
     events.push(
-      open.kind === "action"
-        ? { type: "action.completed", data: { callId, name: open.name, ...output } }
+      call.kind === "action"
+        ? { type: "action.completed", data: { callId, name: call.name, ...output } }
         : { type: "client_action.resolved", data: { results: [{ callId, outcome: "answered", ...output }] } },
     );
   }
@@ -90,12 +92,18 @@ export function unansweredEvents(open: readonly OpenCall[]): EventInput[] {
   }));
 }
 
-/** Ends client actions without an answer. */
+/** Ends client actions without an answer, as many in one event as it takes. */
 export function cancelledEvents(open: readonly OpenCall[]): EventInput[] {
-  if (open.length === 0) return [];
   const results = open.map(({ callId }): ClientActionResult => ({ callId, outcome: "cancelled" }));
-  return [{ type: "client_action.resolved", data: { results } }];
+  const events: EventInput[] = [];
+  for (let start = 0; start < results.length; start += maxResults) {
+    events.push({ type: "client_action.resolved", data: { results: results.slice(start, start + maxResults) } });
+  }
+  return events;
 }
+
+/** The most results that one `client_action.resolved` takes. */
+const maxResults = 100;
 
 /** Collects the calls that a list of messages refers to, for a look-up before they are checked. */
 export function referredCallIds(messages: unknown): string[] {
@@ -129,6 +137,8 @@ export class Transcript {
   private readonly turns: AgentMessage[] = [];
   /** The turn that made each call: the newest, where an id is used again. */
   private readonly callers = new Map<string, AgentMessage>();
+  /** The turns of the calls that nothing has answered yet, the nearest last. */
+  private readonly open = new Map<string, AgentMessage[]>();
   /** Answers that no tool turn has repeated yet. */
   private readonly derived = new Map<string, AgentMessage>();
 
@@ -150,6 +160,9 @@ export class Transcript {
     for (const call of turn.tool_calls ?? []) {
       this.callers.set(call.id, turn);
       this.derived.delete(call.id);
+      const open = this.open.get(call.id) ?? [];
+      open.push(turn);
+      this.open.set(call.id, open);
     }
     this.turns.push(turn);
   }
@@ -157,24 +170,28 @@ export class Transcript {
   private addResult(block: ToolResultContent): void {
     const repeated = this.derived.get(block.callId);
     if (repeated) this.turns.splice(this.turns.lastIndexOf(repeated), 1);
+    else this.open.get(block.callId)?.pop();
     this.derived.delete(block.callId);
-    this.turns.push(toolTurn(block.callId, block.name ?? this.nameOf(block.callId), outputText(block)));
+    this.turns.push(toolTurn(block.callId, block.name ?? nameIn(this.callers.get(block.callId), block.callId), outputText(block)));
   }
 
-  /** A provider wants each answer right behind its call, whatever was said while the call waited. */
+  /**
+   * A provider wants each answer right behind its call, whatever was said while the call waited. The first stands: a
+   * call that has an answer, or a tool turn, gets no second one.
+   */
   private addAnswer(result: ClientActionResult): void {
-    const caller = this.callers.get(result.callId);
+    const caller = this.open.get(result.callId)?.pop();
     if (!caller) return;
     let place = this.turns.lastIndexOf(caller) + 1;
     while (this.turns[place]?.role === "tool") place += 1;
-    const turn = toolTurn(result.callId, this.nameOf(result.callId), answerText(result));
+    const turn = toolTurn(result.callId, nameIn(caller, result.callId), answerText(result));
     this.turns.splice(place, 0, turn);
     this.derived.set(result.callId, turn);
   }
+}
 
-  private nameOf(callId: string): string | undefined {
-    return this.callers.get(callId)?.tool_calls?.findLast((call) => call.id === callId)?.function.name;
-  }
+function nameIn(caller: AgentMessage | undefined, callId: string): string | undefined {
+  return caller?.tool_calls?.findLast((call) => call.id === callId)?.function.name;
 }
 
 function turnOf(data: Exclude<MessageCreated, { role: "tool" }>): AgentMessage {

@@ -63,7 +63,7 @@ function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>,
   const { lookup, position, item } = version;
   if (lookup === undefined) return;
   const placed = items.get(lookup) ?? [];
-  const index = placed.findIndex((known) => known.position === position);
+  const index = placed.findLastIndex((known) => known.position === position);
   if (index === -1) placed.push({ position, item });
   else placed[index] = { position, item };
   items.set(lookup, placed);

@@ -1,4 +1,4 @@
-import { HistoryError, OrchaError, type SessionSnapshot } from "@orcha/contract";
+import { HistoryError, OrchaError } from "@orcha/contract";
 import { sessionNotFound, type Call } from "./call.ts";
 import type { Current, Decision, SessionRef, Store } from "./store/store.ts";
 
@@ -58,9 +58,8 @@ export class Changes {
 function checkSequence({ ifSequence, principal }: Call, { view }: Current): void {
   const { sequence } = view.snapshot;
   if (ifSequence === undefined || ifSequence === sequence) return;
-  const snapshot: SessionSnapshot = view.snapshot as SessionSnapshot;
   throw new OrchaError("sequence_conflict", `the session is at sequence ${sequence}, not ${ifSequence}`, {
-    details: { sequence, ...(principal.scopes.includes("read") ? { snapshot } : {}) },
+    details: { sequence, ...(principal.scopes.includes("read") ? { snapshot: view.snapshot } : {}) },
   });
 }
 

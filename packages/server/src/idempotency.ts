@@ -1,4 +1,5 @@
 import { canonicalJson, OrchaError } from "@orcha/contract";
+import type { Surroundings } from "./clock.ts";
 import { ReceiptExists } from "./store/conflict.ts";
 import type { Receipt, SessionRef, Store } from "./store/store.ts";
 
@@ -25,12 +26,12 @@ export type Seal<O> = (outcome: O) => Receipt | undefined;
 /** Answers a repeated write with what the first one answered, and lets it change nothing. */
 export class Idempotency {
   private readonly store: Store;
-  private readonly now: () => number;
+  private readonly clock: Pick<Surroundings, "now">;
   private readonly inFlight = new Map<string, Promise<unknown>>();
 
-  constructor(store: Store, now: () => number) {
+  constructor(store: Store, clock: Pick<Surroundings, "now">) {
     this.store = store;
-    this.now = now;
+    this.clock = clock;
   }
 
   /**
@@ -63,8 +64,8 @@ export class Idempotency {
     wanted: Pick<Receipt, "operation" | "sessionId" | "key" | "digest">,
     perform: (seal: Seal<O>) => Promise<O>,
   ): Promise<O> {
-    const found = await this.store.findReceipt(ref, wanted, this.now() - lifetimeMs);
-    if (!found) return perform((outcome) => ({ ...wanted, outcome: JSON.stringify(outcome), createdAt: this.now() }));
+    const found = await this.store.findReceipt(ref, wanted, this.clock.now() - lifetimeMs);
+    if (!found) return perform((outcome) => ({ ...wanted, outcome: JSON.stringify(outcome), createdAt: this.clock.now() }));
     if (found.digest !== wanted.digest) {
       throw new OrchaError("idempotency_conflict", "this idempotency key came with another input before");
     }

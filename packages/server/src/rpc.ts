@@ -38,9 +38,9 @@ function parse(text: string): unknown {
 export function createRpcHandler(router: OrchaRouter): FetchHandler<RequestContext> {
   const handler = new StandardHandler<RequestContext>(router, new StandardRPCMatcher(), codec, {
     interceptors: [
-      async ({ next }) => {
+      async (request) => {
         try {
-          return await next();
+          return await request.next();
         } catch (error) {
           throw toWire(readFailure(error));
         }

@@ -18,7 +18,7 @@ export interface Sessions {
 export function createSessions(agents: Agents, store: Store, surroundings: Surroundings = realSurroundings): Sessions {
   const reading = new Reading(agents, store);
   const changes = new Changes(store);
-  const idempotency = new Idempotency(store, surroundings.now);
+  const idempotency = new Idempotency(store, surroundings);
   const parts = { agents, store, reading, changes, idempotency, surroundings };
   return { reading, writing: new Writing(parts), answers: new Answers(parts) };
 }

@@ -1,0 +1,71 @@
+import type { Agent, AgentTypes } from "@orcha/contract";
+import type { AgentClient } from "./agent-client.ts";
+import { connectAgent } from "./connect-agent.ts";
+import { connect } from "./connection.ts";
+import { readOptions, type OrchaOptions } from "./options.ts";
+
+/** The types of an agent, from its definition or from a plain interface of them. */
+export type AgentTypesFrom<X> = X extends Agent<infer T> ? T : X extends AgentTypes ? X : never;
+
+/** One client per agent, under the agents' keys. */
+export type Orcha<A> = { readonly [K in keyof A]: AgentClient<AgentTypesFrom<A[K]>> };
+
+/**
+ * Connects to an Orcha server; nothing is sent until a method is called.
+ * `A` is `typeof agents`, imported as a type, or a plain interface with the types of each agent.
+ */
+export function createOrcha<A extends object>(options: OrchaOptions<A>): Orcha<A> {
+  const settings = readOptions(options);
+  const connection = connect(settings);
+  const clients = new Map<string, AgentClient>();
+
+  function agentClient(key: string): AgentClient {
+    let client = clients.get(key);
+    if (!client) {
+      const agents = settings.agents;
+      client = connectAgent(connection, key, agents && Object.hasOwn(agents, key) ? agents[key]?.definition : undefined);
+      clients.set(key, client);
+    }
+    return client;
+  }
+
+  const proxy = new Proxy<object>(Object.create(prototype) as object, {
+    get: (target, key) => (isAgentKey(key) ? agentClient(key) : Reflect.get(target, key)),
+    has: (target, key) => isAgentKey(key) || Reflect.has(target, key),
+    set: (_target, key) => refuse("set", key),
+    defineProperty: (_target, key) => refuse("define", key),
+    deleteProperty: (_target, key) => refuse("delete", key),
+    setPrototypeOf: () => refuse("change the prototype of", "an agent"),
+  });
+  // Which agents exist is known to the types alone: any key may be one, and the server has the last word.
+  return proxy as Orcha<A>;
+}
+
+/** What consoles show of the proxy, which has no keys of its own. */
+const prototype: object = Object.freeze({ [Symbol.toStringTag]: "Orcha" });
+
+/** Keys that no agent can have: promises, consoles, serializers and React read them of any object. */
+const reservedKeys: ReadonlySet<string> = new Set([
+  "then",
+  "catch",
+  "finally",
+  "toJSON",
+  "toString",
+  "valueOf",
+  "constructor",
+  "prototype",
+  "__proto__",
+  "inspect",
+  "$$typeof",
+]);
+
+function isAgentKey(key: string | symbol): key is string {
+  if (typeof key !== "string" || reservedKeys.has(key)) return false;
+  // Every object has these, and tools call them without asking: `orcha.hasOwnProperty("x")`.
+  if (key in Object.prototype) return false;
+  return /^[A-Za-z_$][A-Za-z0-9_$]{0,63}$/.test(key);
+}
+
+function refuse(verb: string, key: string | symbol): never {
+  throw new TypeError(`orcha is read-only: can't ${verb} ${String(key)}`);
+}
