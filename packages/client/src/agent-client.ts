@@ -2,6 +2,7 @@ import type {
   AgentMessage,
   AgentTypes,
   AnyAgentTypes,
+  AnyAgentTypes,
   AppendReceipt,
   EventInput,
   Finding,

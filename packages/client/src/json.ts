@@ -1,9 +1,10 @@
 import { invalidInput } from "./error.ts";
 
-type Path = (string | number)[];
-
 /** As deep as the server lets values nest. */
 const maxDepth = 64;
+
+/** More values than any request holds; few objects reach it by holding each other many times over. */
+const maxValues = 4_194_304;
 
 /** Tells whether the value is a plain object of any realm: not null, no array, no class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -15,52 +16,55 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 
 /** Refuses input that JSON can't carry or would change, naming the place, such as `toolResults[0].output.self`. */
 export function checkInput(input: object): void {
-  for (const [field, value] of Object.entries(input)) {
-    if (value !== undefined) check(value, [field], []);
-  }
-}
+  const path: (string | number)[] = [];
+  const ancestors: object[] = [];
+  let values = 0;
 
-function check(value: unknown, path: Path, ancestors: object[]): void {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return;
-    case "number":
-      if (!Number.isFinite(value)) refuse(path, `is ${value}, which JSON can't carry`);
-      return;
-    case "object":
-      if (value !== null) checkObject(value, path, ancestors);
-      return;
-    default:
-      refuse(path, `is ${typeof value === "undefined" ? "" : "a "}${typeof value}, which JSON can't carry`);
+  function refuse(reason: string): never {
+    throw invalidInput(formatPath(path), reason);
   }
-}
 
-function checkObject(value: object, path: Path, ancestors: object[]): void {
-  if (ancestors.includes(value)) refuse(path, "refers to itself");
-  if (ancestors.length >= maxDepth) refuse(path, `is nested deeper than ${maxDepth} levels`);
-  ancestors.push(value);
-  if (Array.isArray(value)) {
-    // By index, since a hole is skipped by iteration and becomes null in JSON.
-    for (let index = 0; index < value.length; index += 1) checkChild(value[index], index, path, ancestors);
-  } else if (isPlainObject(value)) {
-    for (const [key, child] of Object.entries(value)) {
-      if (child !== undefined) checkChild(child, key, path, ancestors);
+  function check(value: unknown, key: string | number): void {
+    path.push(key);
+    values += 1;
+    if (values > maxValues) throw invalidInput(String(path[0]), `holds more than ${maxValues} values`);
+    if (typeof value === "object") {
+      if (value !== null) checkObject(value);
+    } else if (typeof value === "number") {
+      if (!Number.isFinite(value)) refuse(`is ${value}, which JSON can't carry`);
+    } else if (typeof value !== "string" && typeof value !== "boolean") {
+      refuse(`is ${value === undefined ? "" : "a "}${typeof value}, which JSON can't carry`);
     }
-  } else {
-    refuse(path, `is a ${value.constructor.name || "class"}, which JSON can't carry`);
+    path.pop();
   }
-  ancestors.pop();
+
+  function checkObject(value: object): void {
+    if (ancestors.includes(value)) refuse("refers to itself");
+    if (ancestors.length >= maxDepth) refuse(`is nested deeper than ${maxDepth} levels`);
+    ancestors.push(value);
+    if (Array.isArray(value)) {
+      // By index, since iteration skips a hole, which JSON would turn into null.
+      for (let index = 0; index < value.length; index += 1) check(value[index], index);
+    } else {
+      if (!isPlainObject(value)) refuse(`is a ${className(value)}, which JSON can't carry`);
+      checkProperties(value);
+    }
+    ancestors.pop();
+  }
+
+  function checkProperties(value: object): void {
+    for (const [key, child] of Object.entries(value)) {
+      // JSON leaves it out, as it should be.
+      if (child !== undefined) check(child, key);
+    }
+  }
+
+  checkProperties(input);
 }
 
-function checkChild(child: unknown, key: string | number, path: Path, ancestors: object[]): void {
-  path.push(key);
-  check(child, path, ancestors);
-  path.pop();
-}
-
-function refuse(path: Path, reason: string): never {
-  throw invalidInput(formatPath(path), reason);
+function className(value: object): string {
+  const { constructor }: { constructor: unknown } = value;
+  return (typeof constructor === "function" && constructor.name) || "class";
 }
 
 /** Writes a path as a person would: keys that need it in quotes. */

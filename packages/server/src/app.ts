@@ -36,8 +36,9 @@ export function createApp(options: AppOptions): Hono {
     const { raw: request } = context.req;
     const operation = context.req.param("operation");
     try {
-      const { scope } = operationOf(operation)["~orpc"].meta;
+      const { scope, write } = operationOf(operation)["~orpc"].meta;
       const principal = await authorise(auth, request, scope);
+      checkMethod(request, write);
       checkContentType(request);
       const call: Call = { principal, ...readHeaders(request.headers) };
       const { response } = await handler.handle(request, { prefix: "/rpc", context: { call } });
@@ -72,9 +73,15 @@ function notFound(name: string): OrchaError {
   return new OrchaError("item_not_found", `nothing is served at ${JSON.stringify(name.slice(0, 200))}`);
 }
 
+/** Reads may be GET, so that caches see them; a link must never write. */
+function checkMethod({ method }: Request, write: boolean): void {
+  if (method === "POST" || (method === "GET" && !write)) return;
+  throw new OrchaError("invalid_input", `this operation takes POST${write ? "" : " or GET"}, not ${method}`);
+}
+
 /** Anything but JSON is refused; a form would also let other sites write through a browser. */
 function checkContentType(request: Request): void {
-  if (request.method === "GET" || request.method === "HEAD" || request.body === null) return;
+  if (request.body === null) return;
   const type = request.headers.get("content-type") ?? "";
   if (/^application\/json\s*(;|$)/i.test(type)) return;
   throw new OrchaError("unsupported_format", "the body must be application/json");

@@ -19,7 +19,6 @@ function fromTransport(error: ORPCError<string, unknown>): OrchaError {
     const path = (issue?.path ?? []).map((segment) => (typeof segment === "object" ? segment : { key: segment }));
     return invalidInput(issuePath(path), issue?.message ?? "is invalid");
   }
-  if (error.status === 405) return new OrchaError("invalid_input", "this operation needs POST", { cause: error });
   if (error.status === 400) return new OrchaError("invalid_input", "the request could not be read", { cause: error });
   return new OrchaError("execution_failed", "the server failed", { cause: error });
 }

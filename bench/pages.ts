@@ -1,0 +1,80 @@
+import type { Bed } from "./bed.ts";
+import type { Effort } from "./effort.ts";
+import { compare, type Result, type Rounds } from "./result.ts";
+import { p50 } from "./sampling.ts";
+import { pageSize, places, type Place } from "./side.ts";
+
+/** The most that a page may take, as a multiple of the floor's page of the same place. */
+const floorTarget = 1.3;
+/** … of the longest session, as a multiple of the shortest one's. */
+const growthTarget = 1.1;
+/** … anywhere in a session, as a multiple of the newest one's. */
+const placeTarget = 1.2;
+
+interface Series {
+  bed: Bed;
+  place: Place;
+  floor: Rounds;
+  orcha: Rounds;
+}
+
+/** Measures pages of 50 as objects, everywhere in sessions of every length. */
+export async function measurePages(beds: readonly Bed[], effort: Effort): Promise<Result[]> {
+  const all: Series[] = beds.flatMap((bed) => places.map((place) => ({ bed, place, floor: [], orcha: [] })));
+  for (const { bed, place } of all) await checkPage(bed, place);
+  for (let round = 0; round <= effort.rounds; round += 1) {
+    for (const { bed, place, floor, orcha } of all) {
+      const id = sessionOf(bed);
+      const floorMs = await p50(effort.pageSamples, () => bed.floor.page(id, place));
+      const orchaMs = await p50(effort.pageSamples, () => bed.orcha.page(id, place));
+      // The first round warms up.
+      if (round === 0) continue;
+      floor.push(floorMs);
+      orcha.push(orchaMs);
+    }
+  }
+  return [...all.map(againstFloor), ...againstShortest(all), ...beds.map((bed) => againstNewest(all, bed))];
+}
+
+function againstFloor({ bed, place, floor, orcha }: Series): Result {
+  return compare({ measure: `page, ${place}`, items: bed.items, against: "floor", target: floorTarget }, floor, orcha);
+}
+
+function againstShortest(all: readonly Series[]): Result[] {
+  const shortest = all[0]?.bed.items;
+  const longest = all.at(-1)?.bed;
+  return all
+    .filter(({ bed }) => bed === longest)
+    .flatMap((long) => {
+      const short = all.find(({ bed, place }) => bed.items === shortest && place === long.place);
+      const line = { measure: `page, ${long.place}`, items: long.bed.items, against: `orcha at ${shortest}`, target: growthTarget };
+      return short ? [compare(line, short.orcha, long.orcha)] : [];
+    });
+}
+
+/** The place that is worst of all. */
+function againstNewest(all: readonly Series[], bed: Bed): Result {
+  const ofBed = all.filter((series) => series.bed === bed);
+  const newest = ofBed.find(({ place }) => place === "newest")?.orcha ?? [];
+  const [worst] = ofBed
+    .filter(({ place }) => place !== "newest")
+    .map(({ place, orcha }) =>
+      compare({ measure: `page, ${place} (worst)`, items: bed.items, against: "orcha newest", target: placeTarget }, newest, orcha),
+    )
+    .sort((left, right) => right.ratio - left.ratio);
+  if (!worst) throw new RangeError("no places to compare");
+  return worst;
+}
+
+/** Fast is no use where the page is not the same. */
+async function checkPage(bed: Bed, place: Place): Promise<void> {
+  for (const side of [bed.floor, bed.orcha]) {
+    const { length } = await side.page(sessionOf(bed), place);
+    if (length !== pageSize) throw new RangeError(`a ${place} page of ${bed.items} items holds ${length}`);
+  }
+}
+
+/** One session of each length is read, so that all are equally warm. */
+function sessionOf({ sessions }: Bed): string {
+  return sessions[0]?.id ?? "";
+}

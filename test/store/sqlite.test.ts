@@ -1,0 +1,175 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createSessions, type Call } from "@orcha/server";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { agents } from "../agents.ts";
+import { appOf, clientOf } from "../harness.ts";
+import { sqliteIn, temporaryFolders } from "../stores.ts";
+
+const folders = temporaryFolders();
+const call: Call = { principal: { tenant: "default", scopes: ["read", "log", "write"] } };
+const ref = { agent: "supportAgent", sessionId: "long" };
+
+describe("one page of a long session", () => {
+  test("100,000 items: at most 3 statements and 52 rows, at any page", { timeout: 60_000 }, async () => {
+    const folder = await folders();
+    const statements: string[] = [];
+    const store = await sqliteIn(folder, { synchronous: "NORMAL", trace: (sql) => statements.push(sql) });
+    const { reading, writing } = createSessions(agents, store);
+    await writing.create(call, ref);
+    const block = Array.from({ length: 1000 }, (_, index) => ({
+      type: "message.created",
+      data: { role: "user", content: [{ type: "text", text: `m${index}` }] },
+    }));
+    for (let round = 0; round < 100; round += 1) await writing.append(call, { ...ref, events: block });
+
+    for (const page of [1, 2, 1000, 1999, 2000, 2001]) {
+      for (const throughSequence of [undefined, 60_000]) {
+        statements.length = 0;
+        const history = await reading.history(call, { ...ref, page, pageSize: 50, throughSequence });
+        expect(statements.length).toBeLessThanOrEqual(3);
+        const total = throughSequence === undefined ? 100_000 : 59_999;
+        expect(history.total).toBe(total);
+        // The session's row, the count at the pin, and the page: what else would be read had to be in a statement.
+        expect(history.items.length).toBe(Math.max(0, Math.min(50, total - (page - 1) * 50)));
+        for (const sql of statements) {
+          expect(sql).not.toMatch(/offset|count\s*\(/i);
+          expect(planOf(folder, sql)).not.toMatch(/SCAN|TEMP B-TREE/);
+        }
+      }
+    }
+    await store.close();
+  });
+});
+
+/** How SQLite would run a traced statement, whose values are in its text. */
+function planOf(folder: string, sql: string): string {
+  const database = new Database(join(folder, "orcha.db"), { readonly: true });
+  try {
+    return database
+      .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => detail)
+      .join("\n");
+  } finally {
+    database.close();
+  }
+}
+
+describe("the file", () => {
+  test("is in WAL mode and syncs every commit by default", async () => {
+    const folder = await folders();
+    const pragmas: string[] = [];
+    const store = await sqliteIn(folder, { trace: (sql) => pragmas.push(sql) });
+    expect(pragmas).toContain("PRAGMA synchronous = FULL");
+    await store.close();
+    const database = new Database(join(folder, "orcha.db"));
+    expect(database.pragma("journal_mode", { simple: true })).toBe("wal");
+    database.close();
+  });
+
+  test("keeps everything over a restart", async () => {
+    const folder = await folders();
+    const first = await sqliteIn(folder);
+    const { session } = await clientOf(first).supportAgent.restore([{ role: "user", content: "Where is my order?" }]);
+    const before = await clientOf(first).supportAgent.history(session.sessionId);
+    await first.close();
+    const second = await sqliteIn(folder);
+    expect(await clientOf(second).supportAgent.history(session.sessionId)).toEqual(before);
+    await second.close();
+  });
+
+  test("of a newer version is refused and left alone", async () => {
+    const folder = await folders();
+    await (await sqliteIn(folder)).close();
+    const database = new Database(join(folder, "orcha.db"));
+    database.pragma("user_version = 99");
+    database.close();
+    await expect(sqliteIn(folder)).rejects.toMatchObject({
+      code: "storage_error",
+      message: expect.stringMatching(/schema 99; this server knows up to 1: upgrade the server/),
+    });
+    const after = new Database(join(folder, "orcha.db"));
+    expect(after.pragma("user_version", { simple: true })).toBe(99);
+    after.close();
+  });
+
+  test("of another program is refused and left alone", async () => {
+    const folder = await folders();
+    const database = new Database(join(folder, "orcha.db"));
+    database.exec("CREATE TABLE theirs (x)");
+    database.close();
+    await expect(sqliteIn(folder)).rejects.toMatchObject({ code: "storage_error", message: expect.stringContaining("not Orcha's") });
+  });
+
+  test("that is no database is a storage_error", async () => {
+    const folder = await folders();
+    await writeFile(join(folder, "orcha.db"), "not a database, but long enough to be read as a header of one, surely. ".repeat(20));
+    await expect(sqliteIn(folder)).rejects.toMatchObject({ code: "storage_error" });
+    await expect(sqliteIn(join(folder, "missing"))).rejects.toThrow(/director/);
+  });
+
+  test("opened by several at once is migrated once", async () => {
+    const folder = await folders();
+    const stores = await Promise.all([1, 2, 3, 4].map(() => sqliteIn(folder)));
+    const sessionIds = await Promise.all(stores.map(async (store) => (await clientOf(store).supportAgent.create()).sessionId));
+    for (const store of stores) {
+      const { items } = await clientOf(store).supportAgent.list();
+      expect(items.map(({ sessionId }) => sessionId).sort()).toEqual([...sessionIds].sort());
+      await store.close();
+    }
+  });
+
+  test("locked by another process is waited for without blocking the event loop", async () => {
+    const folder = await folders();
+    const store = await sqliteIn(folder);
+    const orcha = clientOf(store);
+    const { sessionId } = await orcha.supportAgent.create();
+    const other = new Database(join(folder, "orcha.db"));
+    other.exec("BEGIN IMMEDIATE");
+    let ticks = 0;
+    const ticking = setInterval(() => (ticks += 1), 5);
+    const writing = orcha.supportAgent.append(sessionId, { messages: [{ role: "user", content: "late" }] });
+    // Reads go on while the writer waits.
+    expect((await orcha.supportAgent.history(sessionId)).total).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(ticks).toBeGreaterThan(5);
+    other.exec("COMMIT");
+    await writing;
+    clearInterval(ticking);
+    other.close();
+    expect((await orcha.supportAgent.history(sessionId)).total).toBe(1);
+    await store.close();
+  });
+});
+
+describe("damage", () => {
+  test("one unreadable item is said, and the page still comes", async () => {
+    const folder = await folders();
+    const store = await sqliteIn(folder);
+    const { rpc } = appOf(store);
+    const messages = ["a", "b", "c"].map((content) => ({ role: "user", content }));
+    await rpc("restore", { agent: "supportAgent", sessionId: "hurt", messages });
+    const database = new Database(join(folder, "orcha.db"));
+    database.exec("UPDATE items SET body = substr(body, 1, 70) WHERE position = 1");
+    database.exec(`UPDATE items SET body = '{"id":"hologram:4","type":"hologram","createdAt":"2030-01-01T00:00:00.000Z","depth":3}' WHERE position = 2`);
+    database.exec("UPDATE events SET body = '{' WHERE sequence = 3");
+    database.close();
+
+    const { status, json } = await rpc("history", { agent: "supportAgent", sessionId: "hurt" });
+    expect(status).toBe(200);
+    expect(json["items"]).toMatchObject([
+      { id: "message:2" },
+      { id: "unreadable:3", type: "unreadable", reason: "the stored item is damaged", createdAt: expect.stringMatching(/^20/) },
+      { type: "hologram", depth: 3 },
+    ]);
+    const { items } = await clientOf(store).supportAgent.history("hurt");
+    expect(items[2]).toMatchObject({ type: "unknown", originalType: "hologram", depth: 3 });
+
+    const { events } = await clientOf(store).supportAgent.events("hurt");
+    expect(events[2]).toMatchObject({ sequence: 3, type: "unknown", originalType: "unreadable" });
+    expect(events).toHaveLength(4);
+    await store.close();
+  });
+});
