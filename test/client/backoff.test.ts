@@ -2,6 +2,24 @@ import { createOrcha } from "@orcha/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { agents } from "./agents.ts";
 
+async function measure(random: number, retry: { minDelayMs?: number; maxDelayMs?: number }, retryAfterMs?: number): Promise<number[]> {
+  vi.spyOn(Math, "random").mockReturnValue(random);
+  const times: number[] = [];
+  const body = { json: { defined: true, code: "too_busy", status: 503, message: "busy", data: { retryable: true, details: { retryAfterMs } } } };
+  const { supportAgent } = createOrcha<typeof agents>({
+    baseUrl: "http://orcha.invalid",
+    retry: { attempts: 6, ...retry },
+    fetch: async () => {
+      times.push(Date.now());
+      return new Response(JSON.stringify(body), { status: 503, headers: { "content-type": "application/json" } });
+    },
+  });
+  const done = supportAgent.get.safe("ses_1");
+  await vi.runAllTimersAsync();
+  await done;
+  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+}
+
 describe("the waits between attempts", () => {
   beforeEach(() => {
     vi.useFakeTimers();
@@ -10,24 +28,6 @@ describe("the waits between attempts", () => {
     vi.useRealTimers();
     vi.restoreAllMocks();
   });
-
-  async function measure(random: number, retry: { minDelayMs?: number; maxDelayMs?: number }, retryAfterMs?: number): Promise<number[]> {
-    vi.spyOn(Math, "random").mockReturnValue(random);
-    const times: number[] = [];
-    const body = { json: { defined: true, code: "too_busy", status: 503, message: "busy", data: { retryable: true, details: { retryAfterMs } } } };
-    const { supportAgent } = createOrcha<typeof agents>({
-      baseUrl: "http://orcha.invalid",
-      retry: { attempts: 6, ...retry },
-      fetch: async () => {
-        times.push(Date.now());
-        return new Response(JSON.stringify(body), { status: 503, headers: { "content-type": "application/json" } });
-      },
-    });
-    const done = supportAgent.get.safe("ses_1");
-    await vi.runAllTimersAsync();
-    await done;
-    return times.slice(1).map((time, index) => time - (times[index] ?? 0));
-  }
 
   it("double up to the longest, and start at the shortest", async () => {
     expect(await measure(1, {})).toEqual([400, 800, 1600, 3200, 5000]);

@@ -11,9 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const never = () => new Promise<never>(() => undefined);
 const quick = { minDelayMs: 1, maxDelayMs: 3 };
 
-function create(options: Partial<OrchaOptions> = {}) {
+function create(options: Partial<OrchaOptions<typeof agents>> = {}) {
   return createOrcha<typeof agents>({ baseUrl: server.baseUrl, retry: quick, ...options }).supportAgent;
 }
 
@@ -110,6 +111,26 @@ describe("abort", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it("closes the connection, and so does an answer that is not read", async () => {
+    const closed = vi.fn<() => void>();
+    server.replyWith((response) => {
+      response.on("close", closed);
+    });
+    const controller = new AbortController();
+    const failed = create().get.safe("ses_1", { signal: controller.signal });
+    await vi.waitUntil(() => server.requests.length === 1, { interval: 2 });
+    controller.abort();
+    expect((await failed).error?.code).toBe("aborted");
+    await vi.waitUntil(() => closed.mock.calls.length === 1, { interval: 2 });
+    server.replyWith((response) => {
+      response.on("close", closed);
+      response.writeHead(200, { "content-type": "text/html" });
+      response.write("<html>");
+    });
+    expect((await create().get.safe("ses_1")).error?.code).toBe("unexpected");
+    await vi.waitUntil(() => closed.mock.calls.length === 2, { interval: 2 });
+  });
+
   it("during a wait ends it at once", async () => {
     server.replyWith(failure(503, "too_busy", { retryable: true, details: { retryAfterMs: 60_000 } }));
     const controller = new AbortController();
@@ -156,7 +177,6 @@ describe("the time limit", () => {
   });
 
   it("holds for a fetch or a token that ignores the signal", async () => {
-    const never = () => new Promise<never>(() => undefined);
     await expect(create({ timeoutMs: 10, retry: false, fetch: never }).get("ses_1")).rejects.toMatchObject({ code: "timeout" });
     await expect(create({ timeoutMs: 10, retry: false, token: never }).get("ses_1")).rejects.toMatchObject({ code: "timeout" });
   });
@@ -269,7 +289,7 @@ describe("resume", () => {
   });
 
   it("is no unhandled rejection when nobody reads the result", async () => {
-    const unhandled = vi.fn();
+    const unhandled = vi.fn<() => void>();
     process.on("unhandledRejection", unhandled);
     try {
       create().resume("ses_1", { toolResults }, { signal: AbortSignal.abort() });

@@ -16,7 +16,9 @@ import type { Agent, AgentTypesOf } from "@orcha/contract";
 import { expectTypeOf } from "vitest";
 import type { agents } from "./agents.ts";
 
-// Checked by `tsc` alone; nothing here runs.
+// Checked by `tsc` alone; nothing here runs. The lint rules that are off would report the very mistakes that the
+// compiler is expected to report.
+/* oxlint-disable typescript/no-unsafe-enum-comparison, typescript/no-unsafe-enum-assignment */
 
 type SupportAgent = (typeof agents)["supportAgent"] extends Agent<infer T> ? T : never;
 

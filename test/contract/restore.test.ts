@@ -1,4 +1,11 @@
-import { checkHistory, HistoryError, validateContinuation, validateHistory, type AgentMessage, type Finding } from "@orcha/contract";
+import {
+  checkHistory,
+  HistoryError,
+  validateContinuation,
+  validateHistory,
+  type AgentMessage,
+  type Finding,
+} from "@orcha/contract";
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { agentMessages } from "../arbitraries.ts";
@@ -83,6 +90,10 @@ describe("the seed's phrases are the whole message", () => {
       code: "orphaned_tool_call_id",
       index: 1,
     });
+  });
+
+  it("takes no blank id, not even of a call that has one", () => {
+    expect(refusal([turn(call("")), { role: "tool", content: "x", tool_call_id: "" }])).toMatchObject({ message: 'orphaned tool_call_id ""', index: 1 });
   });
 
   it("wants the call before its result", () => {

@@ -2,7 +2,6 @@ import type {
   AgentMessage,
   AgentTypes,
   AnyAgentTypes,
-  AnyAgentTypes,
   AppendReceipt,
   EventInput,
   Finding,

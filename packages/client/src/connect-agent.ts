@@ -1,7 +1,7 @@
 import type { AgentDefinition, SessionEvents, SessionHistory } from "@orcha/contract";
 import type { AgentClient, PageOptions } from "./agent-client.ts";
 import type { Connection } from "./connection.ts";
-import { createExecution, type RecordedAnswer } from "./execution.ts";
+import { createExecution } from "./execution.ts";
 import { method } from "./method.ts";
 import { createPages } from "./pages.ts";
 import { markUnknownEvent, markUnknownItem } from "./unknown.ts";
@@ -47,12 +47,8 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     delete: method(async (sessionId, options = {}) => write(rpc.delete, { agent, sessionId }, options)),
     pages: (sessionId, { signal, pageSize } = {}) =>
       createPages((page, throughSequence) => safeHistory(sessionId, { page, pageSize, throughSequence, signal })),
-    resume: (sessionId, input, options = {}) => {
-      const answer = write(rpc.resume, { ...input, agent, sessionId }, options);
-      // Without an agent's types every pending name is unlisted, and the contract has them as plain strings.
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-      return createExecution(sessionId, answer as Promise<RecordedAnswer>);
-    },
+    resume: (sessionId, input, options = {}) =>
+      createExecution(sessionId, write(rpc.resume, { ...input, agent, sessionId }, options)),
   });
 }
 

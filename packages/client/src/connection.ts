@@ -51,8 +51,8 @@ export function connect(settings: Settings): Connection {
 }
 
 function readContext({ idempotencyKey = createIdempotencyKey(), ifSequence }: CallContext): CallContext {
-  if (typeof idempotencyKey !== "string" || !/^[ -~]*[!-~][ -~]*$/.test(idempotencyKey)) {
-    throw invalidInput("idempotencyKey", "must be visible ASCII characters");
+  if (typeof idempotencyKey !== "string" || !/^[!-~]{1,255}$/.test(idempotencyKey)) {
+    throw invalidInput("idempotencyKey", "must be 1 to 255 visible ASCII characters");
   }
   if (ifSequence !== undefined && !(Number.isSafeInteger(ifSequence) && ifSequence >= 1)) {
     throw invalidInput("ifSequence", "must be an integer of 1 or more");

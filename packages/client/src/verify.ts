@@ -7,9 +7,8 @@ import { formatPath } from "./json.ts";
  */
 export async function verifyArguments(item: HistoryItem, definition: AgentDefinition): Promise<HistoryItem> {
   if ((item.type !== "action" && item.type !== "client_action") || item.arguments === undefined) return item;
-  const actions = (item.type === "action" ? definition.actions : definition.clientActions) ?? {};
-  if (!Object.hasOwn(actions, item.name)) return item;
-  const fault = await findFault(actions[item.name]?.input, item.arguments);
+  const actions = item.type === "action" ? definition.actions : definition.clientActions;
+  const fault = await findFault(actions?.[item.name]?.input, item.arguments);
   if (fault === undefined) return item;
   return { id: item.id, type: "unreadable", createdAt: item.createdAt, reason: `arguments of ${item.name}: ${fault}` };
 }

@@ -81,6 +81,7 @@ export interface AnyAgentTypes extends AgentTypes {
 
 type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : unknown;
 type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;
+type MetadataOf<S> = S extends StandardSchemaV1 ? (InputOf<S> extends infer M extends object ? M : never) : Metadata;
 type KeysOf<R> = R extends object ? keyof R & string : never;
 type ActionsOf<R> = R extends object
   ? {
@@ -92,7 +93,7 @@ type ActionsOf<R> = R extends object
 
 /** The plain types that a definition stands for. */
 export interface AgentTypesOf<D extends AgentDefinition> extends AgentTypes {
-  metadata: D["metadata"] extends StandardSchemaV1 ? InputOf<D["metadata"]> & object : Metadata;
+  metadata: MetadataOf<D["metadata"]>;
   actions: ActionsOf<D["actions"]>;
   clientActions: ActionsOf<D["clientActions"]>;
   skills: KeysOf<D["skills"]>;
