@@ -279,9 +279,9 @@ function oneInput(): fc.Arbitrary<EventInput> {
   const usage = optional(usages());
   const base = { usage, durationMs: durations() };
   const evaluation = { name: fc.constantFrom("response_quality", "tone"), durationMs: durations() };
-  // A delegation has a call id of its own for each child session.
+  // Providers restart their ids, so delegations of different children may share one.
   const child = fc.constantFrom("ses_1", "ses_2", "ses_3");
-  const delegation = child.map((sessionId) => ({ callId: `delegate_${sessionId}`, agent: "researcher", sessionId }));
+  const delegation = fc.record({ callId: fc.constantFrom("call_0", "call_1"), agent: fc.constant("researcher"), sessionId: child });
   const outcome = fc
     .tuple(delegation, optional(fc.constantFrom("waiting_for_client_action", "paused")), usage)
     .map(([data, status, used]) => compact({ ...data, status, usage: used }));

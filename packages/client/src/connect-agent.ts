@@ -34,12 +34,12 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     restore: method(async (messages, { signal, idempotencyKey, ifSequence, ...input } = {}) =>
       write(rpc.restore, { ...input, agent, messages }, { signal, idempotencyKey, ifSequence }),
     ),
-    append: method(async (sessionId, { events, ...input }, options = {}) =>
-      write(rpc.append, { ...input, events: mutable(events), agent, sessionId }, options),
+    append: method(async (sessionId, input, options = {}) =>
+      write(rpc.append, { ...input, agent, sessionId }, options),
     ),
     list: method(async ({ signal, ...input } = {}) => read(rpc.list, { ...input, agent }, { signal })),
-    update: method(async (sessionId, { signal, idempotencyKey, ifSequence, unset, ...input }) =>
-      write(rpc.update, { ...input, unset: mutable(unset), agent, sessionId }, { signal, idempotencyKey, ifSequence }),
+    update: method(async (sessionId, { signal, idempotencyKey, ifSequence, ...input }) =>
+      write(rpc.update, { ...input, agent, sessionId }, { signal, idempotencyKey, ifSequence }),
     ),
     complete: method(async (sessionId, { signal, idempotencyKey, ifSequence, ...input } = {}) =>
       write(rpc.complete, { ...input, agent, sessionId }, { signal, idempotencyKey, ifSequence }),
@@ -50,9 +50,4 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     resume: (sessionId, input, options = {}) =>
       createExecution(sessionId, write(rpc.resume, { ...input, agent, sessionId }, options)),
   });
-}
-
-/** Operations are typed to take arrays that they may change; they only read them. */
-function mutable<T>(list: readonly T[] | undefined): T[] | undefined {
-  return list as T[] | undefined;
 }

@@ -1,14 +1,5 @@
-import type { AgentTypes, AnyAgentTypes, ErrorDetails, PendingClientActionOf } from "@orcha/contract";
+import type { AgentTypes, AnyAgentTypes, ErrorDetails, RecordedAnswer } from "@orcha/contract";
 import { isOrchaError, type OrchaErrorCode } from "./error.ts";
-
-/** What an answered resume did: the answers are in the log, and what still waits is listed. */
-export interface RecordedAnswer<T extends AgentTypes = AnyAgentTypes> {
-  status: "recorded" | "waiting_for_client_action";
-  sessionId: string;
-  /** Sequence of the event that holds the answers. */
-  sequence: number;
-  pendingClientActions: PendingClientActionOf<T>[];
-}
 
 /** A failure that is known to be one: the server refused, or the input could not be sent. */
 export interface FailedExecution {

@@ -12,14 +12,12 @@ export type {
   ListOptions,
   PageOptions,
   PagesOptions,
-  RestoredSession,
   RestoreOptions,
   ResumeInput,
-  SessionList,
   UpdateOptions,
   WriteOptions,
 } from "./agent-client.ts";
-export type { Execution, ExecutionResult, FailedExecution, RecordedAnswer } from "./execution.ts";
+export type { Execution, ExecutionResult, FailedExecution } from "./execution.ts";
 export type { Method, Outcome } from "./method.ts";
 
 // Errors.
@@ -50,9 +48,12 @@ export type {
   PageFields,
   PendingClientAction,
   PendingClientActionOf,
+  RecordedAnswer,
+  RestoredSession,
   RunStatus,
   SessionCompletedItem,
   SessionHistory,
+  SessionList,
   SessionSnapshot,
   SessionStatus,
   SettledClientActionItem,

@@ -138,6 +138,14 @@ export const reservedAgentKeys: readonly string[] = [
   "__proto__",
   "inspect",
   "$$typeof",
+  "hasOwnProperty",
+  "isPrototypeOf",
+  "propertyIsEnumerable",
+  "toLocaleString",
+  "__defineGetter__",
+  "__defineSetter__",
+  "__lookupGetter__",
+  "__lookupSetter__",
 ];
 
 const reservedActionNames = ["load_skill", "run_agent", "resume_agent", "inspect_agent"];
@@ -165,7 +173,7 @@ function checkAgent(agents: Agents, key: string, agent: Agent): void {
     if (!definitionKeys.includes(field)) refuse([key, field], `is unknown; an agent has ${definitionKeys.join(", ")}`);
   }
   checkSchema(definition.metadata, [key, "metadata"]);
-  checkSchema(definition.output, [key, "output"]);
+  checkSchema(definition.output, [key, "output"], "output");
   const names = new Set<string>();
   for (const kind of ["actions", "clientActions", "skills"] as const) {
     for (const [name, entry] of Object.entries(definition[kind] ?? {})) {
@@ -176,6 +184,7 @@ function checkAgent(agents: Agents, key: string, agent: Agent): void {
   for (const [name, evaluation] of Object.entries(definition.evaluations ?? {})) {
     checkEvaluation(evaluation, [key, "evaluations", name]);
   }
+  if (definition.subagents !== undefined && !Array.isArray(definition.subagents)) refuse([key, "subagents"], "must be an array of agents' keys");
   for (const [index, subagent] of (definition.subagents ?? []).entries()) {
     if (!Object.hasOwn(agents, subagent)) refuse([key, "subagents", index], `names ${JSON.stringify(subagent)}, which is not defined`);
     if (subagent === key) refuse([key, "subagents", index], "is the agent itself");
@@ -193,7 +202,7 @@ function checkAction(action: ClientActionDefinition, path: Path): void {
   if (!isPlainObject(action)) refuse(path, "must be an object with an input schema");
   if (action.input === undefined) refuse([...path, "input"], "is missing");
   checkSchema(action.input, [...path, "input"]);
-  checkSchema(action.output, [...path, "output"]);
+  checkSchema(action.output, [...path, "output"], "output");
   const { expiresInMs } = action;
   if (expiresInMs !== undefined && !(Number.isInteger(expiresInMs) && expiresInMs > 0)) {
     refuse([...path, "expiresInMs"], "must be a positive integer");
@@ -211,21 +220,24 @@ function checkEvaluation(evaluation: EvaluationDefinition, path: Path): void {
   }
 }
 
-function checkSchema(schema: Schema | undefined, path: Path): void {
-  if (schema !== undefined) jsonSchemaOf(schema, path);
+function checkSchema(schema: Schema | undefined, path: Path, side: "input" | "output" = "input"): void {
+  if (schema !== undefined) jsonSchemaOf(schema, path, side);
 }
 
-/** Describes a schema as JSON Schema (draft 2020-12). Throws a `TypeError` with the path where it can't. */
-export function jsonSchemaOf(schema: Schema, path: Path): Record<string, unknown> {
+/**
+ * Describes what goes into a schema, or what comes out of it, as JSON Schema (draft 2020-12). Throws a `TypeError` with
+ * the path where it can't.
+ */
+export function jsonSchemaOf(schema: Schema, path: Path, side: "input" | "output" = "input"): Record<string, unknown> {
   const given: Partial<Schema> | null = schema;
   const standard: (StandardSchemaV1.Props & { jsonSchema?: StandardJSONSchemaV1.Converter }) | undefined = given?.["~standard"];
   if (standard === undefined) return refuse(path, "must be a Standard Schema, such as a valibot schema");
   try {
     if (standard.vendor === "valibot") {
       // A schema whose vendor is valibot is one; the standard's type doesn't say so.
-      return { ...toJsonSchema(schema as GenericSchema, { target: "draft-2020-12", typeMode: "input" }) };
+      return { ...toJsonSchema(schema as GenericSchema, { target: "draft-2020-12", typeMode: side }) };
     }
-    if (standard.jsonSchema) return standard.jsonSchema.input({ target: "draft-2020-12" });
+    if (standard.jsonSchema) return standard.jsonSchema[side]({ target: "draft-2020-12" });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return refuse(path, `can't be described as JSON Schema: ${reason}`, cause);

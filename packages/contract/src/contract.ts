@@ -1,6 +1,7 @@
 import { oc } from "@orpc/contract";
 import * as v from "valibot";
 import { agentMessageSchema, findingSchema, type AgentMessage, type Finding } from "./agent-message.ts";
+import type { AgentTypes, AnyAgentTypes } from "./agent.ts";
 import { errorTable, type ErrorCode } from "./error.ts";
 import { sessionEventsSchema, sessionHistorySchema, type SessionEvents, type SessionHistory } from "./history.ts";
 import {
@@ -8,7 +9,7 @@ import {
   sessionIdSchema,
   sessionNameSchema,
   sessionSnapshotSchema,
-  type PendingClientAction,
+  type PendingClientActionOf,
   type SessionSnapshot,
 } from "./session.ts";
 
@@ -31,14 +32,14 @@ export interface AppendReceipt {
 }
 
 /** A restored session, and what had to be assumed. */
-export interface RestoredSession {
-  session: SessionSnapshot;
+export interface RestoredSession<T extends AgentTypes = AnyAgentTypes> {
+  session: SessionSnapshot<T>;
   findings: Finding[];
 }
 
-/** One page of sessions; without `nextCursor` it is the last. */
-export interface SessionList {
-  items: SessionSnapshot[];
+/** One page of sessions, the last changed first; without `nextCursor` it is the last page. */
+export interface SessionList<T extends AgentTypes = AnyAgentTypes> {
+  items: SessionSnapshot<T>[];
   nextCursor?: string;
 }
 
@@ -48,12 +49,12 @@ export type ToolResult =
   | { callId: string; deny: true; reason?: string };
 
 /** What a resume did for a session whose agent runs elsewhere: answers are in the log, and what still waits is listed. */
-export interface RecordedAnswer {
+export interface RecordedAnswer<T extends AgentTypes = AnyAgentTypes> {
   status: "recorded" | "waiting_for_client_action";
   sessionId: string;
   /** Sequence of the event that holds the answers. */
   sequence: number;
-  pendingClientActions: PendingClientAction[];
+  pendingClientActions: PendingClientActionOf<T>[];
 }
 
 /** The most messages or events that one append takes. */
@@ -87,6 +88,8 @@ const write = base.meta({ scope: "write", write: true });
 const agent = v.string();
 const session = { agent, sessionId: sessionIdSchema };
 const metadata = v.optional(metadataSchema);
+const list: v.GenericSchema<readonly unknown[]> = v.array(v.unknown());
+const names: v.GenericSchema<readonly string[]> = v.array(v.string());
 const pageSize = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 50);
 const pageInput = v.strictObject({
   ...session,
@@ -128,7 +131,7 @@ export const contract = {
       v.strictObject({
         ...session,
         messages: v.optional(v.unknown()),
-        events: v.optional(v.array(v.unknown())),
+        events: v.optional(list),
       }),
     )
     .output(
@@ -178,7 +181,7 @@ export const contract = {
         ...session,
         name: v.optional(v.nullable(sessionNameSchema)),
         metadata,
-        unset: v.optional(v.array(v.string())),
+        unset: v.optional(names),
       }),
     )
     .output(snapshot),

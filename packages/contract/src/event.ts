@@ -141,7 +141,7 @@ export interface EventDataByType {
     variables: Record<string, string>;
     lineage?: Lineage;
   };
-  "session.updated": { name?: string | null; metadata?: Metadata; unset?: string[] };
+  "session.updated": { name?: string | null; metadata?: Metadata; unset?: readonly string[] };
   "session.paused": { status?: "paused" };
   "session.resumed": { status?: "active" };
   "session.completed": { status: "completed" | "failed"; summary?: string };

@@ -146,6 +146,7 @@ export {
   isOpen,
   lookupKey,
   lookupsOf,
+  lookupsOfItem,
   project,
   resultMissing,
   unfinishedAction,

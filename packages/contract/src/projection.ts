@@ -24,13 +24,11 @@ export type Touched = ReadonlyMap<string, readonly PlacedItem[]>;
 /** What an event does to the history: without a position, a new item at the end. */
 export interface ItemChange {
   position?: number;
-  /** The key under which later events find the item. */
-  lookup?: string;
   item: StoredItem;
 }
 
 /** The key of the items that belong to a call, or of the subagent item that belongs to a child session. */
-export function lookupKey(kind: "action" | "client-action" | "subagent", id: string): string {
+export function lookupKey(kind: "action" | "client-action" | "subagent" | "subagent-call", id: string): string {
   // JSON's escapes keep every id distinct and storable, NUL and lone surrogates included.
   return `${kind}:${JSON.stringify(id).slice(1, -1)}`;
 }
@@ -52,7 +50,21 @@ export function lookupsOf(event: Pick<SessionEvent, "type" | "data">): string[] 
     case "subagent.completed":
     case "subagent.paused":
     case "subagent.failed":
-      return [lookupKey("subagent", data.sessionId)];
+      return [lookupKey("subagent", data.sessionId), lookupKey("subagent-call", data.callId)];
+    default:
+      return [];
+  }
+}
+
+/** The keys under which later events find an item. */
+export function lookupsOfItem(item: StoredItem): string[] {
+  switch (item.type) {
+    case "action":
+      return [lookupKey("action", item.callId)];
+    case "client_action":
+      return [lookupKey("client-action", item.callId)];
+    case "subagent":
+      return [lookupKey("subagent", item.childSessionId), lookupKey("subagent-call", item.callId)];
     default:
       return [];
   }
@@ -184,11 +196,9 @@ function evaluationItem(event: EventOf<"evaluation.completed"> | EventOf<"evalua
 
 function requestAction(touched: Touched, event: EventOf<"action.requested">): ItemChange {
   const { callId, name } = event.data;
-  const lookup = lookupKey("action", callId);
   return {
-    lookup,
     item: {
-      id: itemId("action", callId, touched.get(lookup), event.sequence),
+      id: itemId("action", callId, touched.get(lookupKey("action", callId)), event.sequence),
       type: "action",
       createdAt: event.timestamp,
       name,
@@ -202,8 +212,7 @@ function requestAction(touched: Touched, event: EventOf<"action.requested">): It
 
 function finishAction(touched: Touched, event: EventOf<"action.completed"> | EventOf<"action.failed">): ItemChange[] {
   const { callId, name, durationMs } = event.data;
-  const lookup = lookupKey("action", callId);
-  const placed = touched.get(lookup);
+  const placed = touched.get(lookupKey("action", callId));
   const failure = event.type === "action.failed" ? event.data.error.code : undefined;
   const outcome = {
     status: failure === undefined ? ("completed" as const) : ("failed" as const),
@@ -214,7 +223,7 @@ function finishAction(touched: Touched, event: EventOf<"action.completed"> | Eve
   if (target) {
     const { errorCode: _closed, ...item } = target.item;
     const summary = sentence(item.name, outcomeOfAction(failure));
-    return [{ position: target.position, lookup, item: { ...item, updatedAt: event.timestamp, ...outcome, summary } }];
+    return [{ position: target.position, item: { ...item, updatedAt: event.timestamp, ...outcome, summary } }];
   }
   // A call ends in one outcome: the first stands.
   if (placed !== undefined && placed.length > 0) return [];
@@ -227,7 +236,7 @@ function finishAction(touched: Touched, event: EventOf<"action.completed"> | Eve
     ...outcome,
     summary: sentence(name, outcomeOfAction(failure)),
   };
-  return [{ lookup, item }];
+  return [{ item }];
 }
 
 /** The call that a result belongs to: the nearest open one, else the newest if the conversation went on without it. */
@@ -247,7 +256,6 @@ function requestClientActions(touched: Touched, event: EventOf<"client_action.re
     const earlier = asked.get(lookup) ?? 0;
     asked.set(lookup, earlier + 1);
     return {
-      lookup,
       item: {
         // One turn may ask twice under one id, and each call is an item of its own.
         id:
@@ -274,11 +282,11 @@ function settleClientActions(touched: Touched, event: EventOf<"client_action.res
     const open = touched.get(lookup)?.findLast(({ position, item }) => isOpen(item) && !settled.has(position));
     if (!open) return [];
     settled.add(open.position);
-    return settleClientAction(open, lookup, event.timestamp, result);
+    return settleClientAction(open, event.timestamp, result);
   });
 }
 
-function settleClientAction(open: PlacedItem, lookup: string, timestamp: string, result: ClientActionResult): ItemChange[] {
+function settleClientAction(open: PlacedItem, timestamp: string, result: ClientActionResult): ItemChange[] {
   if (open.item.type !== "client_action") return [];
   const item: ClientActionItem = open.item;
   const outcome = result.outcome ?? "answered";
@@ -294,15 +302,14 @@ function settleClientAction(open: PlacedItem, lookup: string, timestamp: string,
     ...(item.expiresAt === undefined ? {} : { expiresAt: item.expiresAt }),
     summary: sentence(item.name, outcome === "answered" ? "completed" : outcome === "expired" ? outcome : `was ${outcome}`),
   };
-  return [{ position: open.position, lookup, item: settled }];
+  return [{ position: open.position, item: settled }];
 }
 
 type SubagentEvent = Extract<SessionEvent, { type: `subagent.${string}` }>;
 
 function moveSubagent(touched: Touched, event: SubagentEvent): ItemChange {
   const { callId, agent, sessionId } = event.data;
-  const lookup = lookupKey("subagent", sessionId);
-  const found = touched.get(lookup)?.at(-1);
+  const found = touched.get(lookupKey("subagent", sessionId))?.at(-1);
   const status = subagentStatus(event);
   const usage = "usage" in event.data ? event.data.usage : undefined;
   const state = {
@@ -311,10 +318,10 @@ function moveSubagent(touched: Touched, event: SubagentEvent): ItemChange {
     summary: sentence(agent, status === "completed" || status === "failed" ? status : `is ${status}`),
   };
   if (found?.item.type === "subagent") {
-    return { position: found.position, lookup, item: { ...found.item, updatedAt: event.timestamp, ...state } };
+    return { position: found.position, item: { ...found.item, updatedAt: event.timestamp, ...state } };
   }
   const item: SubagentItem = {
-    id: `subagent:${callId}`,
+    id: itemId("subagent", callId, touched.get(lookupKey("subagent-call", callId)), event.sequence),
     type: "subagent",
     createdAt: event.timestamp,
     name: agent,
@@ -322,7 +329,7 @@ function moveSubagent(touched: Touched, event: SubagentEvent): ItemChange {
     childSessionId: sessionId,
     ...state,
   };
-  return { lookup, item };
+  return { item };
 }
 
 function subagentStatus(event: SubagentEvent): SubagentItem["status"] {

@@ -1,4 +1,5 @@
 import type { AgentMessage, AgentToolCall, Finding, FindingCode } from "./agent-message.ts";
+import { CallLedger, type LedgerCall } from "./call-ledger.ts";
 import { findJsonFault, formatPath, isPlainObject, maxJsonDepth, type Path } from "./json.ts";
 
 /** Why a history can't be restored: the first fault, at the message's index in the given array. */
@@ -19,8 +20,10 @@ export class HistoryError extends Error {
 /** What is known of a call id that came earlier in the conversation. */
 export interface KnownCall {
   name: string;
-  /** Whether its result is there; a call that the conversation went on without counts as unanswered. */
-  answered: boolean;
+  /** Client actions wait for a person, whatever is said meanwhile; default "action". */
+  kind?: "action" | "client_action";
+  /** "missing" where the conversation went on without a result, which may still come. */
+  state: "waiting" | "missing" | "answered";
 }
 
 /** The calls of a conversation that a batch of messages goes on from, oldest first for each id. */
@@ -164,31 +167,19 @@ function* findCallFaults(call: unknown, index: number, place: number): Generator
   }
 }
 
-interface Call extends KnownCall {
+interface Call extends LedgerCall {
+  name: string;
   /** Where the turn of the call stands; -1 where it came before this batch. */
   index: number;
-}
-
-/** The calls of one id: a result belongs to the nearest open one. */
-interface CallsOfId {
-  open: Call[];
-  newest: Call | undefined;
 }
 
 /** Copies a faultless history, pairs its calls and results, and says what it had to assume. */
 function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
   const messages: AgentMessage[] = [];
   const findings: Finding[] = [];
-  const calls = new Map<string, CallsOfId>();
+  const calls = new CallLedger<Call>();
   for (const [id, earlier] of known) {
-    const copies = earlier.map((call) => ({ ...call, index: -1 }));
-    calls.set(id, { open: copies.filter((call) => !call.answered), newest: copies.at(-1) });
-  }
-  let waiting: { id: string; call: Call }[] = [];
-
-  function closeWaiting(): void {
-    for (const { id, call } of waiting) if (!call.answered) findings.push(missing(id, call));
-    waiting = [];
+    for (const { name, kind, state } of earlier) calls.remember(id, { name, ...(kind ? { kind } : {}), index: -1 }, state);
   }
 
   for (const [index, raw] of input.entries()) {
@@ -197,19 +188,14 @@ function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
       findings.push(info("system_message_stripped", index, [], `leading system message stripped`));
       continue;
     }
-    if (role !== "tool") closeWaiting();
+    if (role !== "tool") findings.push(...calls.goOn().map(missing));
     const message: AgentMessage = { role, content: raw["content"] as string | null };
     const toolCalls = (raw["tool_calls"] ?? []) as AgentToolCall[];
     if (toolCalls.length > 0) {
       message.tool_calls = toolCalls.map(copyCall);
       for (const [place, call] of message.tool_calls.entries()) {
         findings.push(...findCallWarnings(call, index, place, calls));
-        const entry: Call = { name: call.function.name, answered: false, index };
-        const ofId = calls.get(call.id) ?? { open: [], newest: entry };
-        ofId.open.push(entry);
-        ofId.newest = entry;
-        calls.set(call.id, ofId);
-        waiting.push({ id: call.id, call: entry });
+        calls.request(call.id, { name: call.function.name, index });
       }
     } else if (raw["tool_calls"] !== undefined && role === "assistant") {
       findings.push(warning("empty_tool_calls", index, ["tool_calls"], "empty tool_calls left out"));
@@ -229,17 +215,15 @@ function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
     }
     messages.push(message);
   }
-  closeWaiting();
+  findings.push(...calls.goOn().map(missing));
   return { messages, findings };
 
   function answer(message: AgentMessage, raw: RawMessage, index: number): void {
     const id = raw["tool_call_id"] as string;
-    const ofId = calls.get(id);
-    const open = ofId?.open.pop();
-    const call = open ?? ofId?.newest;
+    const answered = calls.answer(id);
+    const call = answered ?? calls.newest(id);
     message.tool_call_id = id;
-    if (open) open.answered = true;
-    else findings.push(warning("duplicate_tool_result", index, ["tool_call_id"], `"${id}" has a result already; the first one stands`));
+    if (!answered) findings.push(warning("duplicate_tool_result", index, ["tool_call_id"], `"${id}" has a result already; the first one stands`));
     if (typeof raw["name"] === "string" && raw["name"] !== "") message.name = raw["name"];
     else if (call) {
       message.name = call.name;
@@ -255,7 +239,7 @@ function* findCallWarnings(
   call: AgentToolCall,
   index: number,
   place: number,
-  calls: ReadonlyMap<string, CallsOfId>,
+  calls: CallLedger<Call>,
 ): Generator<Finding> {
   const at = ["tool_calls", place] as const;
   if (calls.has(call.id)) {
@@ -289,7 +273,7 @@ function isKept(role: string, key: string): boolean {
   return key === "role" || key === "content" || key === "name" || key === "tool_calls";
 }
 
-function missing(id: string, call: Call): Finding {
+function missing({ id, call }: { id: string; call: Call }): Finding {
   const index = Math.max(call.index, 0);
   return {
     ...warning("tool_result_missing", index, ["tool_calls"], `"${id}" (${call.name}) has no result`),

@@ -38,7 +38,7 @@ export interface Snapshot<Metadata, Pending> {
   createdAt: string;
   /** Time of the last event. */
   updatedAt: string;
-  /** Absent until a run was logged. */
+  /** Absent until a run was logged, or a client action asked. */
   runStatus?: RunStatus;
   pendingClientActions: Pending[];
   /** The last answer: structured output, or the text of the last assistant message that has any. */

@@ -35,7 +35,7 @@ export function projectSnapshot(snapshot: StoredSnapshot, event: SessionEvent): 
       break;
     case "session.paused":
       next.status = "paused";
-      if (next.runStatus !== undefined) next.runStatus = "paused";
+      if (isUnderWay(next)) next.runStatus = "paused";
       break;
     case "session.resumed":
       next.status = "active";

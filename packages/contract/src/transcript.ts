@@ -1,4 +1,5 @@
 import type { AgentMessage, AgentToolCall } from "./agent-message.ts";
+import { CallLedger } from "./call-ledger.ts";
 import type { AssistantContent, ToolCallContent, ToolResultContent } from "./content.ts";
 import type { ClientActionResult, EventInput, EventOf, MessageCreated, SessionEvent } from "./event.ts";
 import { resultMissing } from "./projection.ts";
@@ -14,30 +15,28 @@ export interface LoggedCall extends KnownCall {
  * `known` are the calls that came before; `unansweredEvents` closes what stays open.
  */
 export function eventsFromMessages(messages: readonly AgentMessage[], known: ReadonlyMap<string, readonly LoggedCall[]>): EventInput[] {
-  // The open calls of each id: a result belongs to the nearest.
-  const open = new Map<string, Omit<LoggedCall, "answered">[]>();
-  for (const [id, earlier] of known) open.set(id, earlier.filter((call) => !call.answered));
+  const calls = new CallLedger<Omit<LoggedCall, "state">>();
+  for (const [id, earlier] of known) for (const call of earlier) calls.remember(id, call, call.state);
   const events: EventInput[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
-      events.push(...resultEvents(message, open));
+      events.push(...resultEvents(message, calls));
       continue;
     }
+    calls.goOn();
     events.push({ type: "message.created", data: messageData(message) });
     for (const { id, function: named } of message.tool_calls ?? []) {
-      const ofId = open.get(id) ?? [];
-      ofId.push({ kind: "action", name: named.name });
-      open.set(id, ofId);
+      calls.request(id, { kind: "action", name: named.name });
       events.push({ type: "action.requested", data: { callId: id, name: named.name, ...argumentsData(named.arguments) } });
     }
   }
   return events;
 }
 
-function resultEvents(message: AgentMessage, open: ReadonlyMap<string, Omit<LoggedCall, "answered">[]>): EventInput[] {
+function resultEvents(message: AgentMessage, calls: CallLedger<Omit<LoggedCall, "state">>): EventInput[] {
   const callId = message.tool_call_id ?? "";
   const output = message.content === null ? {} : { output: message.content };
-  const call = open.get(callId)?.pop();
+  const call = calls.answer(callId);
   const name = message.name ?? call?.name ?? "";
   const events: EventInput[] = [];
   if (call) {

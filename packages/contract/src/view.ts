@@ -1,10 +1,10 @@
 import type { SessionEvent } from "./event.ts";
-import { isOpen, project, type PlacedItem, type Touched } from "./projection.ts";
+import { isOpen, lookupsOfItem, project, type PlacedItem, type Touched } from "./projection.ts";
 import { openSnapshot, projectSnapshot, type StoredSnapshot } from "./snapshot.ts";
 
 /** An item that later events may still finish, as the session remembers it. */
 export interface OpenItem {
-  lookup: string;
+  type: "action" | "client_action" | "subagent";
   position: number;
   callId: string;
   name: string;
@@ -22,7 +22,6 @@ export interface ItemVersion extends PlacedItem {
   /** The event that made this version. */
   sequence: number;
   isNew: boolean;
-  lookup?: string;
 }
 
 /** What a batch of events does to a session. */
@@ -59,15 +58,16 @@ export function advance(start: SessionView | undefined, touched: Touched, events
   return { view: { snapshot, itemCount, open: [...open.values()] }, versions, itemCounts };
 }
 
-function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>, version: ItemVersion): void {
-  const { lookup, position, item } = version;
-  if (lookup === undefined) return;
-  const placed = items.get(lookup) ?? [];
-  const index = placed.findLastIndex((known) => known.position === position);
-  if (index === -1) placed.push({ position, item });
-  else placed[index] = { position, item };
-  items.set(lookup, placed);
-  if (isOpen(item) && "callId" in item && item.callId !== undefined && "name" in item) {
-    open.set(position, { lookup, position, callId: item.callId, name: item.name });
+function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>, { position, item }: ItemVersion): void {
+  for (const lookup of lookupsOfItem(item)) {
+    const placed = items.get(lookup) ?? [];
+    const index = placed.findLastIndex((known) => known.position === position);
+    if (index === -1) placed.push({ position, item });
+    else placed[index] = { position, item };
+    items.set(lookup, placed);
+  }
+  const { type } = item;
+  if ((type === "action" || type === "client_action" || type === "subagent") && isOpen(item)) {
+    open.set(position, { type, position, callId: item.callId, name: item.name });
   } else open.delete(position);
 }

@@ -3,6 +3,7 @@ import {
   cancelledEvents,
   eventVersion,
   lookupsOf,
+  lookupsOfItem,
   OrchaError,
   unansweredEvents,
   type EventDataByType,
@@ -42,8 +43,8 @@ export function lookupsOfBatch(inputs: readonly EventInput[]): string[] {
  * open behind the last event either.
  */
 export function completeBatch(inputs: readonly EventInput[], view: SessionView | undefined, closeAtEnd = false): EventInput[] {
-  const actions = new OpenCalls(view, "action:");
-  const clientActions = new OpenCalls(view, "client-action:");
+  const actions = new OpenCalls(view, "action");
+  const clientActions = new OpenCalls(view, "client_action");
   const batch: EventInput[] = [];
   for (const input of inputs) {
     for (const closing of closingsBefore(input, actions, clientActions)) {
@@ -76,8 +77,8 @@ function closingsBefore(input: EventInput, actions: OpenCalls, clientActions: Op
 export class OpenCalls {
   private calls: OpenCall[];
 
-  constructor(view: SessionView | undefined, prefix: "action:" | "client-action:") {
-    this.calls = (view?.open ?? []).filter(({ lookup }) => lookup.startsWith(prefix));
+  constructor(view: SessionView | undefined, type: "action" | "client_action") {
+    this.calls = (view?.open ?? []).filter((call) => call.type === type);
   }
 
   add({ callId, name }: OpenCall): void {
@@ -117,7 +118,11 @@ export function writeOf(
       itemCount: itemCounts[index] ?? view.itemCount,
       body: JSON.stringify(event),
     })),
-    versions: versions.map(({ item, ...version }) => ({ ...version, body: JSON.stringify(item) })),
+    versions: versions.map(({ item, ...version }) => ({
+      ...version,
+      lookups: version.isNew ? lookupsOfItem(item) : [],
+      body: JSON.stringify(item),
+    })),
     ...(receipt ? { receipt } : {}),
   };
 }

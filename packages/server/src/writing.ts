@@ -42,13 +42,13 @@ export interface RestoreInput extends Omit<CreateInput, "variables"> {
 
 export interface AppendInput extends SessionInput {
   messages?: unknown;
-  events?: unknown[];
+  events?: readonly unknown[];
 }
 
 export interface UpdateInput extends SessionInput {
   name?: string | null;
   metadata?: unknown;
-  unset?: string[];
+  unset?: readonly string[];
 }
 
 export interface CompleteInput extends SessionInput {
@@ -252,15 +252,18 @@ function loggedCalls(ids: readonly string[], { touched }: Current): Map<string, 
 
 function loggedCall(placed: TouchedItem): LoggedCall[] {
   const { item } = placed;
-  if (item.type === "action") return [{ kind: "action", name: item.name, answered: !unfinishedAction([placed]) }];
-  if (item.type === "client_action") return [{ kind: "client_action", name: item.name, answered: !isOpen(item) }];
-  return [];
+  if (item.type === "client_action") {
+    return [{ kind: "client_action", name: item.name, state: isOpen(item) ? "waiting" : "answered" }];
+  }
+  if (item.type !== "action") return [];
+  const state = isOpen(item) ? "waiting" : unfinishedAction([placed]) ? "missing" : "answered";
+  return [{ kind: "action", name: item.name, state }];
 }
 
 /** Ends every call that waits, in the order of the log's kinds: nothing may wait in a completed session. */
 function cancellations({ view }: Current): NewEvent[] {
-  const actions = new OpenCalls(view, "action:").takeAll();
-  const clientActions = new OpenCalls(view, "client-action:").takeAll();
+  const actions = new OpenCalls(view, "action").takeAll();
+  const clientActions = new OpenCalls(view, "client_action").takeAll();
   const error = { code: "cancelled", message: "the session was completed" };
   const failed = actions.map((call): NewEvent => ({ type: "action.failed", data: { ...call, error, synthetic: true } }));
   if (clientActions.length === 0) return failed;

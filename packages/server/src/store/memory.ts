@@ -1,6 +1,7 @@
-import type { SessionView, StoredItem } from "@orcha/contract";
+import type { SessionView } from "@orcha/contract";
 import { ReceiptExists, sessionExists } from "./conflict.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
+import { touchedItems } from "./touched.ts";
 import type {
   Current,
   EventRow,
@@ -11,7 +12,6 @@ import type {
   SessionRef,
   SessionWrite,
   Store,
-  TouchedItem,
   VersionRow,
 } from "./store.ts";
 
@@ -22,8 +22,8 @@ interface MemorySession {
   events: EventRow[];
   /** By position: every version of the item, oldest first. */
   items: VersionRow[][];
-  /** By look-up key: positions, oldest first. */
-  lookups: Map<string, number[]>;
+  /** By look-up key: the newest item's position. */
+  lookups: Map<string, number>;
   receipts: string[];
 }
 
@@ -151,36 +151,14 @@ function addVersion(session: MemorySession, version: VersionRow): void {
     return;
   }
   session.items[version.position] = [version];
-  if (version.lookup === undefined) return;
-  const positions = session.lookups.get(version.lookup);
-  if (positions) positions.push(version.position);
-  else session.lookups.set(version.lookup, [version.position]);
+  for (const lookup of version.lookups) session.lookups.set(lookup, version.position);
 }
 
 function currentOf(session: MemorySession, lookups: readonly string[]): Current {
-  const wanted = new Map<string, Set<number>>();
-  function want(lookup: string, position: number): void {
-    const positions = wanted.get(lookup) ?? new Set();
-    wanted.set(lookup, positions.add(position));
-  }
-  for (const { lookup, position } of session.view.open) want(lookup, position);
-  for (const lookup of lookups) {
-    const newest = session.lookups.get(lookup)?.at(-1);
-    if (newest !== undefined) want(lookup, newest);
-  }
-  const touched = new Map<string, TouchedItem[]>();
-  for (const [lookup, positions] of wanted) {
-    const placed = [...positions].sort((left, right) => left - right);
-    touched.set(lookup, placed.map((position) => touchedItem(session, position)));
-  }
-  return { view: session.view, touched };
-}
-
-function touchedItem(session: MemorySession, position: number): TouchedItem {
-  const newest = session.items[position]?.at(-1);
-  if (!newest) throw new RangeError(`no item at position ${position}`);
-  const item: StoredItem = JSON.parse(newest.body);
-  return { position, sequence: newest.sequence, item };
+  const newest = lookups.flatMap((lookup) => session.lookups.get(lookup) ?? []);
+  const positions = [...session.view.open.map(({ position }) => position), ...newest];
+  const rows = positions.flatMap((position) => session.items[position]?.at(-1) ?? []);
+  return { view: session.view, touched: touchedItems(rows) };
 }
 
 function matches(session: MemorySession, query: ListQuery): boolean {

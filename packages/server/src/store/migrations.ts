@@ -48,11 +48,15 @@ export const sqliteMigrations: readonly Migration[] = [
         session INTEGER NOT NULL,
         position INTEGER NOT NULL,
         sequence INTEGER NOT NULL,
-        lookup TEXT,
         body TEXT NOT NULL,
         PRIMARY KEY (session, position)
       ) WITHOUT ROWID;
-      CREATE INDEX items_by_lookup ON items (session, lookup, position) WHERE lookup IS NOT NULL;
+      CREATE TABLE item_lookups (
+        session INTEGER NOT NULL,
+        lookup TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        PRIMARY KEY (session, lookup, position)
+      ) WITHOUT ROWID;
       CREATE TABLE item_versions (
         session INTEGER NOT NULL,
         position INTEGER NOT NULL,

@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import type { PlacedRow } from "./touched.ts";
 
 /** What a look-up of a session by its full name finds. */
 export interface SessionRow {
@@ -7,13 +8,6 @@ export interface SessionRow {
   item_count: number;
   snapshot: string;
   open_items: string;
-}
-
-/** An item with the event that made its newest version. */
-export interface ItemRow {
-  position: number;
-  sequence: number;
-  body: string;
 }
 
 type Name = [tenant: string, agent: string, id: string];
@@ -28,12 +22,13 @@ export interface Statements {
   addSession: Statement<unknown[]>;
   moveSession: Statement<unknown[]>;
   addEvent: Statement<[session: number, sequence: number, itemCount: number, body: string]>;
-  addItem: Statement<[session: number, position: number, sequence: number, lookup: string | null, body: string]>;
+  addItem: Statement<[session: number, position: number, sequence: number, body: string]>;
+  addLookup: Statement<[session: number, lookup: string, position: number]>;
   addVersion: Statement<[session: number, position: number, sequence: number, body: string]>;
   keepVersion: Statement<[session: number, position: number]>;
   changeItem: Statement<[sequence: number, body: string, session: number, position: number]>;
-  itemAt: Statement<[session: number, position: number], ItemRow>;
-  newestItem: Statement<[session: number, lookup: string], ItemRow>;
+  itemAt: Statement<[session: number, position: number], PlacedRow>;
+  newestItem: Statement<[session: number, lookup: string], PlacedRow>;
   itemCountAt: Statement<[session: number, sequence: number], number>;
   itemPage: Statement<[shown: number, past: number, session: number, start: number, end: number], [number, string]>;
   eventRange: Statement<[session: number, from: number, to: number], [number, string]>;
@@ -66,7 +61,8 @@ export function prepareStatements(database: Database.Database): Statements {
        WHERE key = ?`,
     ),
     addEvent: database.prepare("INSERT INTO events VALUES (?, ?, ?, ?)"),
-    addItem: database.prepare("INSERT INTO items VALUES (?, ?, ?, ?, ?)"),
+    addItem: database.prepare("INSERT INTO items VALUES (?, ?, ?, ?)"),
+    addLookup: database.prepare("INSERT INTO item_lookups VALUES (?, ?, ?)"),
     addVersion: database.prepare("INSERT INTO item_versions VALUES (?, ?, ?, ?)"),
     keepVersion: database.prepare(
       `INSERT INTO item_versions (session, position, sequence, body)
@@ -79,8 +75,9 @@ export function prepareStatements(database: Database.Database): Statements {
       "SELECT position, sequence, body FROM items WHERE session = ? AND position = ?",
     ),
     newestItem: database.prepare(
-      `SELECT position, sequence, body FROM items
-       WHERE session = ? AND lookup = ? ORDER BY position DESC LIMIT 1`,
+      `SELECT i.position, i.sequence, i.body
+       FROM item_lookups l JOIN items i ON i.session = l.session AND i.position = l.position
+       WHERE l.session = ? AND l.lookup = ? ORDER BY l.position DESC LIMIT 1`,
     ),
     itemCountAt: database.prepare<[number, number], number>(
       "SELECT item_count FROM events WHERE session = ? AND sequence = ?",
@@ -114,6 +111,7 @@ export function prepareStatements(database: Database.Database): Statements {
     addTombstone: database.prepare("INSERT INTO tombstones VALUES (?, ?, ?, ?)"),
     dropSession: [
       "DELETE FROM items WHERE session = ?",
+      "DELETE FROM item_lookups WHERE session = ?",
       "DELETE FROM item_versions WHERE session = ?",
       "DELETE FROM events WHERE session = ?",
       "DELETE FROM session_metadata WHERE session = ?",

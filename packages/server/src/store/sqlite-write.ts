@@ -1,7 +1,8 @@
-import type { OpenItem, SessionView, StoredItem, StoredSnapshot } from "@orcha/contract";
+import type { OpenItem, SessionView, StoredSnapshot } from "@orcha/contract";
 import { ReceiptExists } from "./conflict.ts";
-import type { ItemRow, SessionRow, Statements } from "./sqlite-statements.ts";
-import type { Current, Receipt, SessionRef, SessionWrite, TouchedItem, VersionRow } from "./store.ts";
+import type { SessionRow, Statements } from "./sqlite-statements.ts";
+import type { Current, Receipt, SessionRef, SessionWrite, VersionRow } from "./store.ts";
+import { touchedItems, type PlacedRow } from "./touched.ts";
 
 /** How long a receipt answers for its write, in milliseconds: 24 hours. */
 export const receiptLifetimeMs = 86_400_000;
@@ -11,26 +12,14 @@ export function readCurrent(statements: Statements, row: SessionRow, lookups: re
   // Both columns hold what `sessionColumns` wrote.
   const snapshot: StoredSnapshot = JSON.parse(row.snapshot);
   const open: OpenItem[] = row.open_items === "[]" ? [] : JSON.parse(row.open_items);
-  const touched = new Map<string, TouchedItem[]>();
-  for (const { lookup, position } of open) {
-    const found = statements.itemAt.get(row.key, position);
-    if (found) touch(touched, lookup, found);
-  }
-  for (const lookup of lookups) {
-    const newest = statements.newestItem.get(row.key, lookup);
-    if (newest) touch(touched, lookup, newest);
-  }
-  for (const placed of touched.values()) if (placed.length > 1) placed.sort((left, right) => left.position - right.position);
-  return { view: { snapshot, itemCount: row.item_count, open }, touched };
+  const rows: PlacedRow[] = [];
+  for (const { position } of open) push(rows, statements.itemAt.get(row.key, position));
+  for (const lookup of lookups) push(rows, statements.newestItem.get(row.key, lookup));
+  return { view: { snapshot, itemCount: row.item_count, open }, touched: touchedItems(rows) };
 }
 
-function touch(touched: Map<string, TouchedItem[]>, lookup: string, row: ItemRow): void {
-  const item: StoredItem = JSON.parse(row.body);
-  const placed = touched.get(lookup);
-  if (!placed) touched.set(lookup, [{ position: row.position, sequence: row.sequence, item }]);
-  else if (!placed.some(({ position }) => position === row.position)) {
-    placed.push({ position: row.position, sequence: row.sequence, item });
-  }
+function push(rows: PlacedRow[], row: PlacedRow | undefined): void {
+  if (row) rows.push(row);
 }
 
 /** Adds a new session with its first events; inside a transaction. */
@@ -96,12 +85,14 @@ function writeVersions(statements: Statements, key: number, versions: readonly V
   for (const version of versions) {
     const earlier = last.get(version.position);
     if (earlier) statements.addVersion.run(key, earlier.position, earlier.sequence, earlier.body);
-    else if (version.isNew) fresh.add(version.position);
-    else statements.keepVersion.run(key, version.position);
+    else if (version.isNew) {
+      fresh.add(version.position);
+      for (const lookup of version.lookups) statements.addLookup.run(key, lookup, version.position);
+    } else statements.keepVersion.run(key, version.position);
     last.set(version.position, version);
   }
-  for (const { position, sequence, lookup, body } of last.values()) {
-    if (fresh.has(position)) statements.addItem.run(key, position, sequence, lookup ?? null, body);
+  for (const { position, sequence, body } of last.values()) {
+    if (fresh.has(position)) statements.addItem.run(key, position, sequence, body);
     else statements.changeItem.run(sequence, body, key, position);
   }
 }

@@ -7,6 +7,7 @@ import type { PlacedItem, RunStatus, SessionStatus, SessionView } from "@orcha/c
  *      ├── events         (key, sequence)             the log; each row knows the item count after it
  *      ├── items          (key, position)             the newest version of each history item
  *      ├── item versions  (key, position, sequence)   the earlier ones, for pinned pages
+ *      ├── item look-ups  (key, look-up, position)    which items later events may change
  *      └── receipts       of writes that carried an idempotency key
  *
  * Everything but the session row is reached through a look-up of all three parts of its name.
@@ -32,7 +33,8 @@ export interface VersionRow {
   position: number;
   sequence: number;
   isNew: boolean;
-  lookup?: string;
+  /** The keys that find a new item. */
+  lookups: readonly string[];
   body: string;
 }
 
