@@ -122,7 +122,6 @@ describe("jsonSchemaOf", () => {
 
   it("describes what comes out of an output, where a transform can't be described", () => {
     const output = v.pipe(v.string(), v.transform(Number));
-    expect(jsonSchemaOf(v.object({ a: v.optional(v.string(), "x") }), [], "output")).toMatchObject({ required: ["a"] });
     expect(() => load({ output })).toThrow("desk.output can't be described as JSON Schema");
     expect(() => load({ actions: { a: { input: v.string(), output } } })).toThrow("desk.actions.a.output can't be described");
   });

@@ -10,6 +10,8 @@ export interface SessionRow {
   open_items: string;
 }
 
+/** The position that a page is pinned to, once for each place in the statement. */
+export type Pin = [number, number, number, number];
 type Name = [tenant: string, agent: string, id: string];
 type Statement<Parameters extends unknown[], Row = unknown> = Database.Statement<Parameters, Row>;
 
@@ -30,7 +32,7 @@ export interface Statements {
   itemAt: Statement<[session: number, position: number], PlacedRow>;
   newestItem: Statement<[session: number, lookup: string], PlacedRow>;
   itemCountAt: Statement<[session: number, sequence: number], number>;
-  itemPage: Statement<[shown: number, past: number, session: number, start: number, end: number], [number, string]>;
+  itemPage: Statement<[...Pin, session: number, start: number, end: number], [number, string]>;
   eventRange: Statement<[session: number, from: number, to: number], [number, string]>;
   addMetadata: Statement<[session: number, key: string, value: string]>;
   dropMetadata: Statement<[session: number]>;
@@ -83,11 +85,16 @@ export function prepareStatements(database: Database.Database): Statements {
       "SELECT item_count FROM events WHERE session = ? AND sequence = ?",
     ).pluck(),
     // One range by primary key; an item that changed after the view is shown as it was.
-    itemPage: database.prepare<[number, number, number, number, number], [number, string]>(
-      `SELECT i.sequence, CASE WHEN i.sequence <= ? THEN i.body ELSE (
-         SELECT v.body FROM item_versions v
-         WHERE v.session = i.session AND v.position = i.position AND v.sequence <= ?
-         ORDER BY v.sequence DESC LIMIT 1) END
+    itemPage: database.prepare<[...Pin, number, number, number], [number, string]>(
+      `SELECT
+         CASE WHEN i.sequence <= ? THEN i.sequence ELSE (
+           SELECT v.sequence FROM item_versions v
+           WHERE v.session = i.session AND v.position = i.position AND v.sequence <= ?
+           ORDER BY v.sequence DESC LIMIT 1) END,
+         CASE WHEN i.sequence <= ? THEN i.body ELSE (
+           SELECT v.body FROM item_versions v
+           WHERE v.session = i.session AND v.position = i.position AND v.sequence <= ?
+           ORDER BY v.sequence DESC LIMIT 1) END
        FROM items i WHERE i.session = ? AND i.position >= ? AND i.position < ? ORDER BY i.position`,
     ).raw(),
     eventRange: database.prepare<[number, number, number], [number, string]>(

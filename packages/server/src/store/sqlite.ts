@@ -3,7 +3,7 @@ import { pageWindow, pinnedSequence } from "./page.ts";
 import { whenFree } from "./sqlite-busy.ts";
 import { listSessions } from "./sqlite-list.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
-import { prepareStatements, type SessionRow } from "./sqlite-statements.ts";
+import { prepareStatements, type Pin, type SessionRow } from "./sqlite-statements.ts";
 import { readCurrent, writeNewSession, writeSession } from "./sqlite-write.ts";
 import type { PageRow, SessionRef, Store } from "./store.ts";
 
@@ -70,7 +70,8 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         const total = isNewest ? row.item_count : (statements.itemCountAt.get(row.key, throughSequence) ?? 0);
         const { start, end } = pageWindow(total, query);
         // Pinned even where it is the newest view: another process may write between the two statements.
-        const rows = statements.itemPage.all(throughSequence, throughSequence, row.key, start, end);
+        const pin: Pin = [throughSequence, throughSequence, throughSequence, throughSequence];
+        const rows = statements.itemPage.all(...pin, row.key, start, end);
         return { snapshot: row.snapshot, throughSequence, total, rows: rows.map(toPageRow) };
       }),
 

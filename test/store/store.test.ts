@@ -1,0 +1,134 @@
+import { advance, eventVersion, lookupKey, type SessionEvent } from "@orcha/contract";
+import type { Current, Receipt, SessionRef, SessionWrite, Store } from "@orcha/server";
+import { expect, test } from "vitest";
+import { describeStores } from "../stores.ts";
+
+const ref: SessionRef = { tenant: "acme", agent: "supportAgent", sessionId: "ses_1" };
+const timestamp = "2026-09-28T12:00:00.000Z";
+
+type Draft = Pick<SessionEvent, "type" | "data">;
+
+const created: Draft = {
+  type: "session.created",
+  data: { schemaVersion: 1, sessionId: ref.sessionId, agent: ref.agent, status: "active", metadata: {}, variables: {} },
+};
+const requested: Draft = { type: "action.requested", data: { callId: "c", name: "look", arguments: {} } };
+const completed: Draft = { type: "action.completed", data: { callId: "c", name: "look", output: 1 } };
+
+/** What a writer would make of drafts: the pure part of a write. */
+function writeOf(drafts: readonly Draft[], current?: Current, receipt?: Receipt): SessionWrite {
+  const first = (current?.view.snapshot.sequence ?? 0) + 1;
+  const events = drafts.map((draft, index) => ({ sequence: first + index, v: eventVersion, timestamp, ...draft }) as SessionEvent);
+  const { view, versions, itemCounts } = advance(current?.view, current?.touched ?? new Map(), events);
+  return {
+    view,
+    events: events.map((event, index) => ({ sequence: event.sequence, itemCount: itemCounts[index] ?? 0, body: JSON.stringify(event) })),
+    versions: versions.map(({ item, ...version }) => ({
+      ...version,
+      lookups: item.type === "action" ? [lookupKey("action", item.callId)] : [],
+      body: JSON.stringify(item),
+    })),
+    ...(receipt ? { receipt } : {}),
+  };
+}
+
+function append(store: Store, ...drafts: Draft[]) {
+  return store.append(ref, [lookupKey("action", "c")], (current) => ({ write: writeOf(drafts, current), result: current.view.snapshot.sequence }));
+}
+
+const receipt: Receipt = { operation: "append", sessionId: ref.sessionId, key: "k", digest: "d", outcome: "{}", createdAt: 1_000_000_000_000 };
+
+describeStores("a store", (make) => {
+  test("answers nothing for a session under another tenant, agent or id", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created]));
+    for (const other of [{ ...ref, tenant: "rival" }, { ...ref, agent: "researcher" }, { ...ref, sessionId: "ses_2" }]) {
+      expect(await store.snapshot(other)).toBeUndefined();
+      expect(await store.read(other, [])).toBeUndefined();
+      expect(await store.historyPage(other, { page: 1, pageSize: 5 })).toBeUndefined();
+      expect(await store.eventPage(other, { page: 1, pageSize: 5 })).toBeUndefined();
+      expect(await store.events(other, 1, 9)).toBeUndefined();
+      expect(await store.append(other, [], () => ({ result: 1 }))).toBeUndefined();
+      expect(await store.delete(other, 1)).toBe(false);
+    }
+    expect(await store.list({ tenant: "rival", agent: ref.agent, limit: 9 })).toEqual([]);
+  });
+
+  test("leaves everything as it was where a writer throws, or writes nothing", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created, requested]));
+    const before = await store.historyPage(ref, { page: 1, pageSize: 9 });
+    const refusing = store.append(ref, [], () => {
+      throw new RangeError("no");
+    });
+    await expect(refusing).rejects.toThrow("no");
+    expect(await store.append(ref, [], () => ({ result: "nothing" }))).toEqual({ result: "nothing" });
+    expect(await store.historyPage(ref, { page: 1, pageSize: 9 })).toEqual(before);
+    expect(await append(store, completed)).toEqual({ result: 2 });
+  });
+
+  test("shows a writer the open items, and the newest of each key", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created, requested]));
+    const open = await store.read(ref, []);
+    expect([...(open?.touched.entries() ?? [])]).toMatchObject([["action:c", [{ position: 0, sequence: 2, item: { status: "running" } }]]]);
+    await append(store, completed);
+    expect((await store.read(ref, []))?.touched.size).toBe(0);
+    await append(store, requested, completed);
+    const newest = await store.read(ref, ["action:c", "action:unknown"]);
+    expect([...(newest?.touched.values() ?? [])]).toMatchObject([[{ position: 1, sequence: 5, item: { id: "action:c#4", status: "completed" } }]]);
+  });
+
+  test("keeps each version of an item, also those of one batch", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created, requested, completed]));
+    await append(store, requested);
+    await append(store, completed);
+    const statuses = async (throughSequence?: number) => {
+      const page = await store.historyPage(ref, { page: 1, pageSize: 9, ...(throughSequence ? { throughSequence } : {}) });
+      return page?.rows.map(({ sequence, body }) => [sequence, (JSON.parse(body) as { status: string }).status]);
+    };
+    expect(await statuses(1)).toEqual([]);
+    expect(await statuses(2)).toEqual([[2, "running"]]);
+    expect(await statuses(3)).toEqual([[3, "completed"]]);
+    expect(await statuses(4)).toEqual([[3, "completed"], [4, "running"]]);
+    expect(await statuses()).toEqual([[3, "completed"], [5, "completed"]]);
+    await expect(store.historyPage(ref, { page: 1, pageSize: 9, throughSequence: 6 })).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
+  test("keeps a receipt with its write, or neither", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created]));
+    const write = () => store.append(ref, [], (current) => ({ write: writeOf([requested], current, receipt), result: 0 }));
+    await write();
+    await expect(write()).rejects.toMatchObject({ name: "ReceiptExists" });
+    expect((await store.eventPage(ref, { page: 1, pageSize: 9 }))?.total).toBe(2);
+    expect(await store.findReceipt(ref, receipt, receipt.createdAt)).toEqual(receipt);
+    expect(await store.findReceipt(ref, receipt, receipt.createdAt + 1)).toBeUndefined();
+    for (const other of [{ ...receipt, key: "K" }, { ...receipt, operation: "update" }, { ...receipt, sessionId: "" }]) {
+      expect(await store.findReceipt(ref, other, 0)).toBeUndefined();
+    }
+    expect(await store.findReceipt({ ...ref, tenant: "rival" }, receipt, 0)).toBeUndefined();
+  });
+
+  test("deletes for good, receipts included, and remembers the id", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created]));
+    await store.append(ref, [], (current) => ({ write: writeOf([requested], current, receipt), result: 0 }));
+    expect(await store.delete(ref, 1)).toBe(true);
+    expect(await store.delete(ref, 2)).toBe(true);
+    expect(await store.snapshot(ref)).toBeUndefined();
+    expect(await store.findReceipt(ref, receipt, 0)).toBeUndefined();
+    await expect(store.create(ref, writeOf([created]))).rejects.toMatchObject({ code: "session_exists" });
+    await store.create({ ...ref, tenant: "rival" }, writeOf([created]));
+  });
+
+  test("reads ranges of events, both ends included", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created, requested, completed]));
+    const sequences = async (from: number, to: number) => (await store.events(ref, from, to))?.map(({ sequence }) => sequence);
+    expect(await sequences(1, 3)).toEqual([1, 2, 3]);
+    expect(await sequences(2, 2)).toEqual([2]);
+    expect(await sequences(4, 9)).toEqual([]);
+  });
+});
