@@ -33,7 +33,7 @@ export async function measureAppends(beds: readonly Bed[], effort: Effort, synch
   const all: Series[] = kinds.flatMap((kind) => beds.map((bed) => ({ bed, kind, floor: [], orcha: [] })));
   for (let round = 0; round <= effort.rounds; round += 1) {
     for (const { bed, kind, floor, orcha } of all) {
-      const turns = Array.from({ length: effort.appendSamples }, (_, index) => takeTurn(bed, index, kind.withTool));
+      const turns = Array.from({ length: effort.appendSamples }, () => takeTurn(bed, kind.withTool));
       const floorMs = await p50(turns.length, (index) => write(turns, index, (id, turn) => bed.floor.append(id, turn)));
       const orchaMs = await p50(turns.length, (index) =>
         write(turns, index, (id, turn) => (kind.withKey ? bed.orcha.appendOnce(id, turn) : bed.orcha.append(id, turn))),
@@ -56,8 +56,9 @@ interface Assigned {
 }
 
 /** The next turn of the kind, for the sessions of a bed in turn; made before the clock runs. */
-function takeTurn({ sessions }: Bed, index: number, withTool: boolean): Assigned {
-  const session = sessions[index % sessions.length];
+function takeTurn(bed: Bed, withTool: boolean): Assigned {
+  const session = bed.sessions[bed.taken % bed.sessions.length];
+  bed.taken += 1;
   if (!session) throw new RangeError("a bed without sessions");
   const number = nextTurn(session.next, withTool);
   session.next = number + 1;

@@ -14,9 +14,13 @@ export const call: Call = { principal: { tenant: "bench", scopes: ["read", "writ
 /** How many turns one append of the seeding holds: as many cycles as 1,000 events allow. */
 const batch = Math.floor(1000 / eventsPerCycle) * cycle;
 
-/** Opens Orcha on a file, without a transport. */
-export async function openOrcha(file: string, synchronous: Synchronous): Promise<OrchaSide> {
-  const store = await sqliteStore({ file, synchronous });
+/** Opens Orcha on a file, without a transport; `wrap` may put something between it and its store. */
+export async function openOrcha(
+  file: string,
+  synchronous: Synchronous,
+  wrap: (store: Store) => Store = (store) => store,
+): Promise<OrchaSide> {
+  const store = wrap(await sqliteStore({ file, synchronous }));
   return new OrchaSide(store, createSessions(agents, store));
 }
 
@@ -52,6 +56,17 @@ export class OrchaSide implements Side {
     const at = this.inputs.get(session)?.get(place);
     if (!at) throw new RangeError(`${session} was not seeded`);
     const { items } = await this.sessions.reading.history(call, { agent, sessionId: session, pageSize, ...at });
+    return items;
+  }
+
+  /** Every history item, oldest first. */
+  async everything(session: string): Promise<unknown[]> {
+    const items: unknown[] = [];
+    const whole = { agent, sessionId: session, pageSize: 500 };
+    const { total } = await this.sessions.reading.history(call, { ...whole, page: 1 });
+    for (let page = Math.ceil(total / whole.pageSize); page > 0; page -= 1) {
+      items.push(...(await this.sessions.reading.history(call, { ...whole, page })).items);
+    }
     return items;
   }
 

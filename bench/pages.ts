@@ -15,29 +15,37 @@ interface Series {
   bed: Bed;
   place: Place;
   floor: Rounds;
+  mirror: Rounds;
   orcha: Rounds;
 }
 
 /** Measures pages of 50 as objects, everywhere in sessions of every length. */
 export async function measurePages(beds: readonly Bed[], effort: Effort): Promise<Result[]> {
-  const all: Series[] = beds.flatMap((bed) => places.map((place) => ({ bed, place, floor: [], orcha: [] })));
+  const all: Series[] = beds.flatMap((bed) => places.map((place) => ({ bed, place, floor: [], mirror: [], orcha: [] })));
   for (const { bed, place } of all) await checkPage(bed, place);
   for (let round = 0; round <= effort.rounds; round += 1) {
-    for (const { bed, place, floor, orcha } of all) {
+    for (const { bed, place, floor, mirror, orcha } of all) {
       const id = sessionOf(bed);
       const floorMs = await p50(effort.pageSamples, () => bed.floor.page(id, place));
       const orchaMs = await p50(effort.pageSamples, () => bed.orcha.page(id, place));
+      const mirrorMs = await p50(effort.pageSamples, () => bed.mirror.page(id, place));
       // The first round warms up.
       if (round === 0) continue;
       floor.push(floorMs);
+      mirror.push(mirrorMs);
       orcha.push(orchaMs);
     }
   }
-  return [...all.map(againstFloor), ...againstShortest(all), ...beds.map((bed) => againstNewest(all, bed))];
+  return [...all.map(againstFloor), ...all.filter(({ place }) => place === "newest").map(againstMirror), ...againstShortest(all), ...beds.map((bed) => againstNewest(all, bed))];
 }
 
 function againstFloor({ bed, place, floor, orcha }: Series): Result {
   return compare({ measure: `page, ${place}`, items: bed.items, against: "floor", target: floorTarget }, floor, orcha);
+}
+
+/** Shown, not judged: the floor with the very same JSON, so that all that is left is Orcha's own doing. */
+function againstMirror({ bed, place, mirror, orcha }: Series): Result {
+  return compare({ measure: `page, ${place}`, items: bed.items, against: "floor, same JSON" }, mirror, orcha);
 }
 
 function againstShortest(all: readonly Series[]): Result[] {
@@ -68,7 +76,7 @@ function againstNewest(all: readonly Series[], bed: Bed): Result {
 
 /** Fast is no use where the page is not the same. */
 async function checkPage(bed: Bed, place: Place): Promise<void> {
-  for (const side of [bed.floor, bed.orcha]) {
+  for (const side of [bed.floor, bed.orcha, bed.mirror]) {
     const { length } = await side.page(sessionOf(bed), place);
     if (length !== pageSize) throw new RangeError(`a ${place} page of ${bed.items} items holds ${length}`);
   }

@@ -24,3 +24,6 @@ export interface Side {
   append(session: string, turn: Turn): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Adds a session that holds these items as they are; only the floor can. */
+export type SeedItems = (session: string, items: readonly unknown[]) => void;

@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { pageSize, pinnedShare, type Place, type Side, type Synchronous } from "../side.ts";
+import { pageSize, pinnedShare, type Place, type SeedItems, type Side, type Synchronous } from "../side.ts";
 import { cycle, turnOf } from "../workload.ts";
 import { itemsOf, itemsPerCycle, type FloorItem } from "./items.ts";
 
@@ -28,14 +28,14 @@ interface SessionRow {
 }
 
 /** Opens the floor on a file. */
-export function openFloor(file: string, synchronous: Synchronous): Side {
+export function openFloor(file: string, synchronous: Synchronous): Side & { seedItems: SeedItems } {
   const database = new Database(file);
   database.pragma("journal_mode = WAL");
   database.pragma(`synchronous = ${synchronous}`);
   database.exec(schema);
   const statements = prepare(database);
 
-  const appendItems = database.transaction((session: string, items: readonly FloorItem[]) => {
+  const appendItems = database.transaction((session: string, items: readonly unknown[], at: number) => {
     const { sid, n } = find(session);
     let position = n;
     for (const item of items) {
@@ -44,8 +44,12 @@ export function openFloor(file: string, synchronous: Synchronous): Side {
       statements.addItem.run(sid, position, payload);
       position += 1;
     }
-    statements.moveSession.run(position, items.at(-1)?.ts ?? 0, sid);
+    statements.moveSession.run(position, at, sid);
   });
+
+  function appendAll(session: string, items: readonly FloorItem[]): void {
+    appendItems(session, items, items.at(-1)?.ts ?? 0);
+  }
 
   function find(session: string): SessionRow {
     const row = statements.findSession.get(session);
@@ -57,7 +61,7 @@ export function openFloor(file: string, synchronous: Synchronous): Side {
     const { sid, n } = find(session);
     switch (place) {
       case "newest":
-        return statements.newest.all(sid, pageSize).reverse();
+        return statements.newest.all(sid, pageSize).toReversed();
       case "oldest":
         return statements.oldest.all(sid, pageSize);
       case "middle":
@@ -68,7 +72,7 @@ export function openFloor(file: string, synchronous: Synchronous): Side {
   }
 
   function rangeUpTo(sid: number, end: number): string[] {
-    return statements.range.all(sid, end, end - pageSize).reverse();
+    return statements.range.all(sid, end, end - pageSize).toReversed();
   }
 
   return {
@@ -77,16 +81,20 @@ export function openFloor(file: string, synchronous: Synchronous): Side {
       const turns = Math.floor(items / itemsPerCycle) * cycle;
       for (let first = 0; first < turns; first += batch) {
         const numbers = Array.from({ length: Math.min(batch, turns - first) }, (_, index) => first + index);
-        appendItems(session, numbers.flatMap((number) => itemsOf(session, turnOf(session, number))));
+        appendAll(session, numbers.flatMap((number) => itemsOf(session, turnOf(session, number))));
       }
       const rest = items % itemsPerCycle;
       for (let number = turns; number < turns + rest; number += 1) {
-        appendItems(session, itemsOf(session, turnOf(session, number)).slice(0, 1));
+        appendAll(session, itemsOf(session, turnOf(session, number)).slice(0, 1));
       }
       return turns + rest;
     },
     page: async (session, place) => textsAt(session, place).map((text): unknown => JSON.parse(text)),
-    append: async (session, turn) => appendItems(session, itemsOf(session, turn)),
+    append: async (session, turn) => appendAll(session, itemsOf(session, turn)),
+    seedItems(session, items) {
+      statements.addSession.run(session, 0, "{}");
+      appendItems(session, items, 0);
+    },
     async close() {
       database.close();
     },
