@@ -1,5 +1,6 @@
 import { defineAgent, defineAgents } from "@orcha/contract";
 import { createSessions, type Call, type Sessions, type Store } from "@orcha/server";
+import { nodeSurroundings } from "@orcha/server/node";
 import { sqliteStore } from "@orcha/server/sqlite";
 import { eventsOf, eventsPerCycle, itemsPerCycle, questionOf } from "./events.ts";
 import { pageSize, pinnedShare, type Place, type Side, type Synchronous } from "./side.ts";
@@ -21,7 +22,7 @@ export async function openOrcha(
   wrap: (store: Store) => Store = (store) => store,
 ): Promise<OrchaSide> {
   const store = wrap(await sqliteStore({ file, synchronous }));
-  return new OrchaSide(store, createSessions(agents, store));
+  return new OrchaSide(store, createSessions(agents, store, nodeSurroundings));
 }
 
 /** Orcha as a side: everything goes through the operations that a transport calls. */

@@ -152,9 +152,9 @@ describe("damage", () => {
     const messages = ["a", "b", "c"].map((content) => ({ role: "user", content }));
     await rpc("restore", { agent: "supportAgent", sessionId: "hurt", messages });
     const database = new Database(join(folder, "orcha.db"));
-    database.exec("UPDATE items SET body = substr(body, 1, 70) WHERE position = 1");
-    database.exec(`UPDATE items SET body = '{"id":"hologram:4","type":"hologram","createdAt":"2030-01-01T00:00:00.000Z","depth":3}' WHERE position = 2`);
-    database.exec("UPDATE events SET body = '{' WHERE sequence = 3");
+    database.exec("UPDATE items SET body = substr(body, 1, 70) WHERE key & 4294967295 = 1");
+    database.exec(`UPDATE items SET body = '{"id":"hologram:4","type":"hologram","createdAt":"2030-01-01T00:00:00.000Z","depth":3}' WHERE key & 4294967295 = 2`);
+    database.exec("UPDATE events SET body = '{' WHERE key & 4294967295 = 3");
     database.close();
 
     const { status, json } = await rpc("history", { agent: "supportAgent", sessionId: "hurt" });

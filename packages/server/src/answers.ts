@@ -14,7 +14,7 @@ import {
 import { writeOf } from "./batch.ts";
 import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import { untilDone, type Changes } from "./changes.ts";
-import type { Surroundings } from "./clock.ts";
+import type { Surroundings } from "./surroundings.ts";
 import type { Idempotency, Seal } from "./idempotency.ts";
 import { keysOf } from "./metadata.ts";
 import type { SessionInput } from "./reading.ts";
@@ -101,8 +101,7 @@ export class Answers {
 
   /** The sequence of the event that holds the same result. Throws `action_result_conflict` for another one. */
   private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult): Promise<number> {
-    const rows = await this.parts.store.events(ref, target.sequence, target.sequence);
-    const body = rows?.[0]?.body;
+    const [body] = (await this.parts.store.events(ref, target.sequence, target.sequence)) ?? [];
     const event: SessionEvent | undefined = body === undefined ? undefined : JSON.parse(body);
     const results = event?.type === "client_action.resolved" ? event.data.results : [];
     const stored = results.find(({ callId }) => callId === result.callId);

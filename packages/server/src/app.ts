@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { authorise, everybody, type Authenticate } from "./auth.ts";
 import type { Call } from "./call.ts";
-import type { Surroundings } from "./clock.ts";
+import type { Surroundings } from "./surroundings.ts";
 import { isServerFault, toOrchaError, toWire, type OnError } from "./failure.ts";
 import { createRouter } from "./router.ts";
 import { bodyTooLarge, createRpcHandler } from "./rpc.ts";
@@ -16,8 +16,8 @@ export interface AppOptions {
   store: Store;
   /** Who may call; without it everybody may do everything, so the server must only be reachable from this machine. */
   auth?: Authenticate;
-  /** The clock and the id maker; the real ones by default. */
-  surroundings?: Surroundings;
+  /** The clock, the id maker and the digest; the real ones by default. */
+  surroundings?: Partial<Surroundings>;
   /** Told of each failure that is the server's own fault; default `console.error`. */
   onError?: OnError;
 }

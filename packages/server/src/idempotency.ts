@@ -1,5 +1,5 @@
 import { canonicalJson, OrchaError } from "@orcha/contract";
-import type { Surroundings } from "./clock.ts";
+import type { Surroundings } from "./surroundings.ts";
 import { ReceiptExists } from "./store/conflict.ts";
 import type { Receipt, SessionRef, Store } from "./store/store.ts";
 
@@ -26,12 +26,12 @@ export type Seal<O> = (outcome: O) => Receipt | undefined;
 /** Answers a repeated write with what the first one answered, and lets it change nothing. */
 export class Idempotency {
   private readonly store: Store;
-  private readonly clock: Pick<Surroundings, "now">;
+  private readonly surroundings: Surroundings;
   private readonly inFlight = new Map<string, Promise<unknown>>();
 
-  constructor(store: Store, clock: Pick<Surroundings, "now">) {
+  constructor(store: Store, surroundings: Surroundings) {
     this.store = store;
-    this.clock = clock;
+    this.surroundings = surroundings;
   }
 
   /**
@@ -41,7 +41,7 @@ export class Idempotency {
   async once<O>(attempt: Attempt, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
     const { ref, operation, keySession, key, input } = attempt;
     if (key === undefined) return perform(() => undefined);
-    const digest = await sha256(canonicalJson(input));
+    const digest = await this.surroundings.digest(canonicalJson(input));
     const name = JSON.stringify([ref.tenant, ref.agent, operation, keySession, key]);
     const receiptKey = { operation, sessionId: keySession, key };
     for (;;) {
@@ -64,8 +64,8 @@ export class Idempotency {
     wanted: Pick<Receipt, "operation" | "sessionId" | "key" | "digest">,
     perform: (seal: Seal<O>) => Promise<O>,
   ): Promise<O> {
-    const found = await this.store.findReceipt(ref, wanted, this.clock.now() - lifetimeMs);
-    if (!found) return perform((outcome) => ({ ...wanted, outcome: JSON.stringify(outcome), createdAt: this.clock.now() }));
+    const found = await this.store.findReceipt(ref, wanted, this.surroundings.now() - lifetimeMs);
+    if (!found) return perform((outcome) => ({ ...wanted, outcome: JSON.stringify(outcome), createdAt: this.surroundings.now() }));
     if (found.digest !== wanted.digest) {
       throw new OrchaError("idempotency_conflict", "this idempotency key came with another input before");
     }
@@ -93,9 +93,4 @@ async function before(promise: Promise<unknown>, milliseconds: number): Promise<
   });
   await Promise.race([promise, timeout]);
   clearTimeout(timer);
-}
-
-async function sha256(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

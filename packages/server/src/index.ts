@@ -1,7 +1,7 @@
 // The server, for any place that runs `fetch` handlers. `@orcha/server/node` listens; `/sqlite` keeps a file.
 export { createApp, type AppOptions } from "./app.ts";
 export { type Authenticate, type Principal } from "./auth.ts";
-export { type Surroundings } from "./clock.ts";
+export { type Surroundings } from "./surroundings.ts";
 export { type OnError } from "./failure.ts";
 
 // Sessions without a transport, for tools and benchmarks.
@@ -17,7 +17,6 @@ export {
   type ListPosition,
   type ListQuery,
   type PageQuery,
-  type PageRow,
   type Receipt,
   type ReceiptKey,
   type SessionRef,

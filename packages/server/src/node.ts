@@ -1,5 +1,10 @@
+import { hash } from "node:crypto";
 import { serve as listen, type ServerType } from "@hono/node-server";
 import { createApp, type AppOptions } from "./app.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Node's own digest: WebCrypto's goes through the thread pool, which costs more than the hashing. */
+export const nodeSurroundings: Partial<Surroundings> = { digest: (text) => hash("sha256", text, "hex") };
 
 /** Where a server listens. */
 export interface ServeOptions extends AppOptions {
@@ -31,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<OrchaServer> {
   if (!parts.auth && !loopback.includes(hostname)) {
     throw new TypeError(`without auth a server listens on loopback only (127.0.0.1, ::1 or localhost), not on ${hostname}`);
   }
-  const app = createApp(parts);
+  const app = createApp({ ...parts, surroundings: { ...nodeSurroundings, ...parts.surroundings } });
   const { server, actual } = await open((found) => listen({ fetch: app.fetch, port, hostname }, found));
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type SessionStatus,
 } from "@orcha/contract";
 import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
-import type { ListPosition, PageRow, Store, StoredPage } from "./store/store.ts";
+import type { ListPosition, Store, StoredPage } from "./store/store.ts";
 
 /** Names a session in a call. */
 export interface SessionInput {
@@ -62,8 +62,13 @@ export class Reading {
     const stored = await this.store.historyPage(refOf(call, input), input);
     if (!stored) throw sessionNotFound(input.sessionId);
     const snapshot = readSnapshot(stored.snapshot);
-    const items = stored.rows.map((row) => readItem(row, snapshot.createdAt));
-    return { items, ...pageFields(stored, input), ...snapshot };
+    const items = stored.bodies.map(readItem);
+    const damaged = items.flatMap((item, index) => (item === undefined ? [index] : []));
+    for (const index of damaged) {
+      const made = await this.store.itemMadeBy(refOf(call, input), stored.start + index);
+      items[index] = unreadable(stored.bodies[index] ?? "", made, snapshot.createdAt);
+    }
+    return { items: items as WireItem[], ...pageFields(stored, input), ...snapshot };
   }
 
   async events(call: Call, input: PageInput): Promise<SessionEvents> {
@@ -71,7 +76,7 @@ export class Reading {
     const stored = await this.store.eventPage(refOf(call, input), input);
     if (!stored) throw sessionNotFound(input.sessionId);
     const snapshot = readSnapshot(stored.snapshot);
-    const events = stored.rows.map((row) => readEvent(row, snapshot.createdAt));
+    const events = stored.bodies.map((body, index) => readEvent(body, stored.start + index + 1, snapshot.createdAt));
     return { events, ...pageFields(stored, input), ...snapshot };
   }
 
@@ -79,9 +84,9 @@ export class Reading {
     const { sequence, createdAt } = await this.get(call, input);
     const transcript = new Transcript();
     for (let from = 1; from <= sequence; from += chunk) {
-      const rows = await this.store.events(refOf(call, input), from, Math.min(sequence, from + chunk - 1));
-      if (!rows) throw sessionNotFound(input.sessionId);
-      for (const row of rows) transcript.add(readEvent(row, createdAt));
+      const bodies = await this.store.events(refOf(call, input), from, Math.min(sequence, from + chunk - 1));
+      if (!bodies) throw sessionNotFound(input.sessionId);
+      for (const [index, body] of bodies.entries()) transcript.add(readEvent(body, from + index, createdAt));
       await breathe();
     }
     return transcript.messages();
@@ -122,26 +127,24 @@ function readSnapshot(text: string): SessionSnapshot {
 
 type WireItem = SessionHistory["items"][number];
 
-/** Reads a stored item; one that is damaged becomes an item that says so, and the page still comes. */
-function readItem(row: PageRow, createdAt: string): WireItem {
-  const item = parse(row.body);
-  if (isPlainObject(item) && typeof item["id"] === "string" && typeof item["type"] === "string") {
-    // Items of a type that a newer server wrote pass as they are: the client names them.
-    return item as unknown as WireItem;
-  }
+/** Reads a stored item; nothing where it is damaged. Items of a newer server's types pass: the client names them. */
+function readItem(body: string): WireItem | undefined {
+  const item = parse(body) as Partial<WireItem> | null | undefined;
+  return typeof item?.id === "string" && typeof item.type === "string" ? (item as WireItem) : undefined;
+}
+
+/** What a damaged item becomes, so that the page still comes. */
+function unreadable(body: string, madeBy: number | undefined, createdAt: string): WireItem {
   const reason = "the stored item is damaged";
-  return { id: `unreadable:${row.sequence}`, type: "unreadable", createdAt: salvageTime(row.body) ?? createdAt, reason };
+  return { id: `unreadable:${madeBy ?? 0}`, type: "unreadable", createdAt: salvageTime(body) ?? createdAt, reason };
 }
 
 /** Reads a stored event; a damaged one keeps its place under a type that no reader knows. */
-function readEvent(row: PageRow, createdAt: string): SessionEvent {
-  const event = parse(row.body);
-  const readable = isPlainObject(event) && typeof event["type"] === "string" && isPlainObject(event["data"]);
-  const body = readable
-    ? event
-    : { sequence: row.sequence, v: 1, type: "unreadable", timestamp: createdAt, data: { reason: "the stored event is damaged" } };
-  // Events of types that a newer server wrote pass as they are: the client names them.
-  return body as unknown as SessionEvent;
+function readEvent(body: string, sequence: number, createdAt: string): SessionEvent {
+  const event = parse(body) as Partial<SessionEvent> | null | undefined;
+  if (typeof event?.type === "string" && isPlainObject(event.data)) return event as SessionEvent;
+  const data = { reason: "the stored event is damaged" };
+  return { sequence, v: 1, type: "unreadable", timestamp: createdAt, data } as unknown as SessionEvent;
 }
 
 function parse(text: string): unknown {

@@ -1,7 +1,7 @@
 import type { Agents } from "@orcha/contract";
 import { Answers } from "./answers.ts";
 import { Changes } from "./changes.ts";
-import { surroundings as realSurroundings, type Surroundings } from "./clock.ts";
+import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
 import { Idempotency } from "./idempotency.ts";
 import { Reading } from "./reading.ts";
 import type { Store } from "./store/store.ts";
@@ -15,7 +15,8 @@ export interface Sessions {
 }
 
 /** Wires the parts that every transport calls. */
-export function createSessions(agents: Agents, store: Store, surroundings: Surroundings = realSurroundings): Sessions {
+export function createSessions(agents: Agents, store: Store, given: Partial<Surroundings> = {}): Sessions {
+  const surroundings: Surroundings = { ...realSurroundings, ...given };
   const reading = new Reading(agents, store);
   const changes = new Changes(store);
   const idempotency = new Idempotency(store, surroundings);

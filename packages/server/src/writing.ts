@@ -21,7 +21,7 @@ import {
 import { completeBatch, lookupsOfBatch, OpenCalls, writeOf, type NewEvent, type Writing as Author } from "./batch.ts";
 import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import { historyInvalid, untilDone, type Changes } from "./changes.ts";
-import type { Surroundings } from "./clock.ts";
+import type { Surroundings } from "./surroundings.ts";
 import type { Idempotency, Seal } from "./idempotency.ts";
 import { checkCount, checkText, readEvents } from "./intake.ts";
 import { readMetadata, readVariables } from "./metadata.ts";

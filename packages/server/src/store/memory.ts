@@ -6,7 +6,6 @@ import type {
   Current,
   EventRow,
   ListQuery,
-  PageRow,
   Receipt,
   ReceiptKey,
   SessionRef,
@@ -89,11 +88,10 @@ export function memoryStore(): Store {
       const throughSequence = pinnedSequence(session.events.length, query);
       const total = session.events[throughSequence - 1]?.itemCount ?? 0;
       const { start, end } = pageWindow(total, query);
-      const rows = session.items.slice(start, end).map((versions): PageRow => {
-        const shown = versions.findLast((version) => version.sequence <= throughSequence);
-        return { sequence: shown?.sequence ?? 0, body: shown?.body ?? "" };
-      });
-      return { snapshot: session.snapshot, throughSequence, total, rows };
+      const bodies = session.items
+        .slice(start, end)
+        .map((versions) => versions.findLast((version) => version.sequence <= throughSequence)?.body ?? "");
+      return { snapshot: session.snapshot, throughSequence, total, start, bodies };
     },
 
     async eventPage(ref, query) {
@@ -105,12 +103,17 @@ export function memoryStore(): Store {
         snapshot: session.snapshot,
         throughSequence,
         total: throughSequence,
-        rows: session.events.slice(start, end),
+        start,
+        bodies: session.events.slice(start, end).map(({ body }) => body),
       };
     },
 
     async events(ref, from, to) {
-      return sessions.get(sessionName(ref))?.events.slice(from - 1, to);
+      return sessions.get(sessionName(ref))?.events.slice(from - 1, to).map(({ body }) => body);
+    },
+
+    async itemMadeBy(ref, position) {
+      return sessions.get(sessionName(ref))?.items[position]?.[0]?.sequence;
     },
 
     async list(query) {

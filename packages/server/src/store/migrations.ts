@@ -13,7 +13,8 @@ export const sqliteMigrations: readonly Migration[] = [
   {
     version: 1,
     name: "the log, its projections and receipts",
-    // Tables are clustered by the session's integer key, so a page is one range of neighbouring rows.
+    // Rows lie in the order of their session, so a page is one range of neighbours. Events and items have the session's
+    // key and their own number in one integer, session << 32 | number: half the tree of a key of two columns.
     sql: `
       CREATE TABLE sessions (
         key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -38,19 +39,15 @@ export const sqliteMigrations: readonly Migration[] = [
         PRIMARY KEY (session, key)
       ) WITHOUT ROWID;
       CREATE TABLE events (
-        session INTEGER NOT NULL,
-        sequence INTEGER NOT NULL,
+        key INTEGER PRIMARY KEY,
         item_count INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (session, sequence)
-      ) WITHOUT ROWID;
+        body TEXT NOT NULL
+      );
       CREATE TABLE items (
-        session INTEGER NOT NULL,
-        position INTEGER NOT NULL,
+        key INTEGER PRIMARY KEY,
         sequence INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (session, position)
-      ) WITHOUT ROWID;
+        body TEXT NOT NULL
+      );
       CREATE TABLE item_lookups (
         session INTEGER NOT NULL,
         lookup TEXT NOT NULL,

@@ -27,6 +27,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Database.Datab
     await whenFree(() => {
       database.pragma("journal_mode = WAL");
       database.pragma(`synchronous = ${synchronous}`);
+      // A checkpoint holds up the event loop: four times fewer of them, and the log is cut back to 16 MiB after each.
+      database.pragma("wal_autocheckpoint = 4000");
+      database.pragma("journal_size_limit = 16777216");
     });
     await whenFree(() => database.transaction(() => migrate(database, file)).immediate());
   } catch (error) {

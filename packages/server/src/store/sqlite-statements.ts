@@ -10,8 +10,6 @@ export interface SessionRow {
   open_items: string;
 }
 
-/** The position that a page is pinned to, once for each place in the statement. */
-export type Pin = [number, number, number, number];
 type Name = [tenant: string, agent: string, id: string];
 type Statement<Parameters extends unknown[], Row = unknown> = Database.Statement<Parameters, Row>;
 
@@ -32,8 +30,10 @@ export interface Statements {
   itemAt: Statement<[session: number, position: number], PlacedRow>;
   newestItem: Statement<[session: number, lookup: string], PlacedRow>;
   itemCountAt: Statement<[session: number, sequence: number], number>;
-  itemPage: Statement<[...Pin, session: number, start: number, end: number], [number, string]>;
-  eventRange: Statement<[session: number, from: number, to: number], [number, string]>;
+  itemPage: Statement<[session: number, start: number, session: number, end: number, throughSequence: number], string>;
+  pastItemPage: Statement<[shown: number, past: number, session: number, start: number, session: number, end: number], string>;
+  itemMadeBy: Statement<[past: number, position: number, session: number, place: number], number>;
+  eventRange: Statement<[session: number, from: number, session: number, to: number], string>;
   addMetadata: Statement<[session: number, key: string, value: string]>;
   dropMetadata: Statement<[session: number]>;
   findReceipt: Statement<[...Name, session: string, key: string], { digest: string; outcome: string; created_at: number }>;
@@ -41,8 +41,12 @@ export interface Statements {
   dropOldReceipts: Statement<[before: number]>;
   findTombstone: Statement<Name>;
   addTombstone: Statement<[...Name, at: number]>;
-  dropSession: Statement<[session: number]>[];
+  dropSession: Statement<[{ session: number }]>[];
 }
+
+// Two habits of the statements below:
+// - (? << 32) | ? is the key of a row: its session, and its number in the session.
+// - +? keeps SQLite from planning again for each new value, which costs more than the statement itself.
 
 /** Prepares every statement once for a connection. */
 export function prepareStatements(database: Database.Database): Statements {
@@ -62,44 +66,54 @@ export function prepareStatements(database: Database.Database): Statements {
       `UPDATE sessions SET sequence = ?, item_count = ?, updated_at = ?, status = ?, run_status = ?, snapshot = ?, open_items = ?
        WHERE key = ?`,
     ),
-    addEvent: database.prepare("INSERT INTO events VALUES (?, ?, ?, ?)"),
-    addItem: database.prepare("INSERT INTO items VALUES (?, ?, ?, ?)"),
+    addEvent: database.prepare("INSERT INTO events VALUES ((? << 32) | ?, ?, ?)"),
+    addItem: database.prepare("INSERT INTO items VALUES ((? << 32) | ?, ?, ?)"),
     addLookup: database.prepare("INSERT INTO item_lookups VALUES (?, ?, ?)"),
     addVersion: database.prepare("INSERT INTO item_versions VALUES (?, ?, ?, ?)"),
     keepVersion: database.prepare(
       `INSERT INTO item_versions (session, position, sequence, body)
-       SELECT session, position, sequence, body FROM items WHERE session = ? AND position = ?`,
+       SELECT key >> 32, key & 4294967295, sequence, body FROM items WHERE key = ((? << 32) | ?)`,
     ),
-    changeItem: database.prepare(
-      "UPDATE items SET sequence = ?, body = ? WHERE session = ? AND position = ?",
-    ),
+    changeItem: database.prepare("UPDATE items SET sequence = ?, body = ? WHERE key = ((? << 32) | ?)"),
     itemAt: database.prepare(
-      "SELECT position, sequence, body FROM items WHERE session = ? AND position = ?",
+      "SELECT key & 4294967295 AS position, sequence, body FROM items WHERE key = ((? << 32) | ?)",
     ),
     newestItem: database.prepare(
-      `SELECT i.position, i.sequence, i.body
-       FROM item_lookups l JOIN items i ON i.session = l.session AND i.position = l.position
-       WHERE l.session = ? AND l.lookup = ? ORDER BY l.position DESC LIMIT 1`,
+      `SELECT l.position, i.sequence, i.body
+       FROM item_lookups l JOIN items i ON i.key = ((l.session << 32) | l.position)
+       WHERE l.session = +? AND l.lookup = +? ORDER BY l.position DESC LIMIT 1`,
     ),
-    itemCountAt: database.prepare<[number, number], number>(
-      "SELECT item_count FROM events WHERE session = ? AND sequence = ?",
-    ).pluck(),
-    // One range by primary key; an item that changed after the view is shown as it was.
-    itemPage: database.prepare<[...Pin, number, number, number], [number, string]>(
-      `SELECT
-         CASE WHEN i.sequence <= ? THEN i.sequence ELSE (
-           SELECT v.sequence FROM item_versions v
-           WHERE v.session = i.session AND v.position = i.position AND v.sequence <= ?
-           ORDER BY v.sequence DESC LIMIT 1) END,
-         CASE WHEN i.sequence <= ? THEN i.body ELSE (
+    itemCountAt: database
+      .prepare<[number, number], number>("SELECT item_count FROM events WHERE key = ((? << 32) | ?)")
+      .pluck(),
+    // Shorter than asked where an item changed after the view: then the past has to be asked.
+    itemPage: database
+      .prepare<[number, number, number, number, number], string>(
+        `SELECT body FROM items
+         WHERE key >= ((+? << 32) | +?) AND key < ((+? << 32) | +?) AND sequence <= +? ORDER BY key`,
+      )
+      .pluck(),
+    pastItemPage: database
+      .prepare<[number, number, number, number, number, number], string>(
+        `SELECT CASE WHEN i.sequence <= +? THEN i.body ELSE (
            SELECT v.body FROM item_versions v
-           WHERE v.session = i.session AND v.position = i.position AND v.sequence <= ?
+           WHERE v.session = i.key >> 32 AND v.position = i.key & 4294967295 AND v.sequence <= +?
            ORDER BY v.sequence DESC LIMIT 1) END
-       FROM items i WHERE i.session = ? AND i.position >= ? AND i.position < ? ORDER BY i.position`,
-    ).raw(),
-    eventRange: database.prepare<[number, number, number], [number, string]>(
-      "SELECT sequence, body FROM events WHERE session = ? AND sequence >= ? AND sequence <= ? ORDER BY sequence",
-    ).raw(),
+         FROM items i WHERE i.key >= ((+? << 32) | +?) AND i.key < ((+? << 32) | +?) ORDER BY i.key`,
+      )
+      .pluck(),
+    itemMadeBy: database
+      .prepare<[number, number, number, number], number>(
+        `SELECT min(sequence) FROM (
+           SELECT sequence FROM item_versions WHERE session = ? AND position = ?
+           UNION ALL SELECT sequence FROM items WHERE key = ((? << 32) | ?))`,
+      )
+      .pluck(),
+    eventRange: database
+      .prepare<[number, number, number, number], string>(
+        "SELECT body FROM events WHERE key >= ((+? << 32) | +?) AND key <= ((+? << 32) | +?) ORDER BY key",
+      )
+      .pluck(),
     addMetadata: database.prepare("INSERT INTO session_metadata VALUES (?, ?, ?)"),
     dropMetadata: database.prepare("DELETE FROM session_metadata WHERE session = ?"),
     findReceipt: database.prepare(
@@ -117,13 +131,13 @@ export function prepareStatements(database: Database.Database): Statements {
     findTombstone: database.prepare("SELECT 1 FROM tombstones WHERE tenant = ? AND agent = ? AND id = ?"),
     addTombstone: database.prepare("INSERT INTO tombstones VALUES (?, ?, ?, ?)"),
     dropSession: [
-      "DELETE FROM items WHERE session = ?",
-      "DELETE FROM item_lookups WHERE session = ?",
-      "DELETE FROM item_versions WHERE session = ?",
-      "DELETE FROM events WHERE session = ?",
-      "DELETE FROM session_metadata WHERE session = ?",
-      "DELETE FROM receipts WHERE session = ?",
-      "DELETE FROM sessions WHERE key = ?",
-    ].map((sql) => database.prepare(sql)),
+      "DELETE FROM items WHERE key >= (@session << 32) AND key < ((@session + 1) << 32)",
+      "DELETE FROM events WHERE key >= (@session << 32) AND key < ((@session + 1) << 32)",
+      "DELETE FROM item_lookups WHERE session = @session",
+      "DELETE FROM item_versions WHERE session = @session",
+      "DELETE FROM session_metadata WHERE session = @session",
+      "DELETE FROM receipts WHERE session = @session",
+      "DELETE FROM sessions WHERE key = @session",
+    ].map((sql) => database.prepare<[{ session: number }]>(sql)),
   };
 }

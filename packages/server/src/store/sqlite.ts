@@ -3,9 +3,9 @@ import { pageWindow, pinnedSequence } from "./page.ts";
 import { whenFree } from "./sqlite-busy.ts";
 import { listSessions } from "./sqlite-list.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
-import { prepareStatements, type Pin, type SessionRow } from "./sqlite-statements.ts";
+import { prepareStatements, type SessionRow } from "./sqlite-statements.ts";
 import { readCurrent, writeNewSession, writeSession } from "./sqlite-write.ts";
-import type { PageRow, SessionRef, Store } from "./store.ts";
+import type { SessionRef, Store } from "./store.ts";
 
 export type { SqliteOptions } from "./sqlite-open.ts";
 
@@ -69,10 +69,11 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         const isNewest = throughSequence === row.sequence;
         const total = isNewest ? row.item_count : (statements.itemCountAt.get(row.key, throughSequence) ?? 0);
         const { start, end } = pageWindow(total, query);
-        // Pinned even where it is the newest view: another process may write between the two statements.
-        const pin: Pin = [throughSequence, throughSequence, throughSequence, throughSequence];
-        const rows = statements.itemPage.all(...pin, row.key, start, end);
-        return { snapshot: row.snapshot, throughSequence, total, rows: rows.map(toPageRow) };
+        const bodies = isNewest ? statements.itemPage.all(row.key, start, row.key, end, throughSequence) : [];
+        if (bodies.length === end - start) return { snapshot: row.snapshot, throughSequence, total, start, bodies };
+        // An older view, or another process wrote between the two statements: items may have to be shown as they were.
+        const past = statements.pastItemPage.all(throughSequence, throughSequence, row.key, start, row.key, end);
+        return { snapshot: row.snapshot, throughSequence, total, start, bodies: past };
       }),
 
     eventPage: (ref, query) =>
@@ -81,14 +82,20 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         if (!row) return undefined;
         const throughSequence = pinnedSequence(row.sequence, query);
         const { start, end } = pageWindow(throughSequence, query);
-        const rows = statements.eventRange.all(row.key, start + 1, end);
-        return { snapshot: row.snapshot, throughSequence, total: throughSequence, rows: rows.map(toPageRow) };
+        const bodies = statements.eventRange.all(row.key, start + 1, row.key, end);
+        return { snapshot: row.snapshot, throughSequence, total: throughSequence, start, bodies };
       }),
 
     events: (ref, from, to) =>
       whenFree(() => {
         const row = find(ref);
-        return row && statements.eventRange.all(row.key, from, to).map(toPageRow);
+        return row && statements.eventRange.all(row.key, from, row.key, to);
+      }),
+
+    itemMadeBy: (ref, position) =>
+      whenFree(() => {
+        const row = find(ref);
+        return row && statements.itemMadeBy.get(row.key, position, row.key, position);
       }),
 
     list: (query) => whenFree(() => listSessions(database, query)),
@@ -98,7 +105,7 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         const row = find(ref);
         const name = [ref.tenant, ref.agent, ref.sessionId] as const;
         if (!row) return statements.findTombstone.get(...name) !== undefined;
-        for (const drop of statements.dropSession) drop.run(row.key);
+        for (const drop of statements.dropSession) drop.run({ session: row.key });
         statements.addTombstone.run(...name, at);
         return true;
       }),
@@ -114,8 +121,4 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
       database.close();
     },
   };
-}
-
-function toPageRow([sequence, body]: [number, string]): PageRow {
-  return { sequence, body };
 }

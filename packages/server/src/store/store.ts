@@ -95,13 +95,9 @@ export interface StoredPage {
   snapshot: string;
   throughSequence: number;
   total: number;
-  rows: readonly PageRow[];
-}
-
-export interface PageRow {
-  /** Of the event that made this version. */
-  sequence: number;
-  body: string;
+  /** The place of the first one: an item's position, or one less than an event's sequence. */
+  start: number;
+  bodies: readonly string[];
 }
 
 /** Which sessions to list; every filter must match exactly. */
@@ -148,7 +144,9 @@ export interface Store {
   /** Reads one page of events. Throws as `historyPage` does. */
   eventPage(ref: SessionRef, query: PageQuery): Promise<StoredPage | undefined>;
   /** Reads the events `from` to `to`, both included. */
-  events(ref: SessionRef, from: number, to: number): Promise<readonly PageRow[] | undefined>;
+  events(ref: SessionRef, from: number, to: number): Promise<readonly string[] | undefined>;
+  /** Tells which event made the item at a position: the name of an item that can't be read. */
+  itemMadeBy(ref: SessionRef, position: number): Promise<number | undefined>;
   /** Lists snapshots' JSON, newest update first. */
   list(query: ListQuery): Promise<readonly string[]>;
   /** Removes a session with all it has and leaves a tombstone. Answers false where there never was one. */

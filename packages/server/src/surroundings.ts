@@ -4,12 +4,15 @@ export interface Surroundings {
   now(): number;
   /** A new session id. */
   sessionId(): string;
+  /** SHA-256 of a text, in hexadecimal digits. */
+  digest(text: string): string | Promise<string>;
 }
 
-/** The real clock, and ids that are a ULID behind `ses_`: they sort by the time they were made. */
+/** The real clock, WebCrypto, and ids that are a ULID behind `ses_`: they sort by the time they were made. */
 export const surroundings: Surroundings = {
   now: () => Date.now(),
   sessionId: () => `ses_${ulid(Date.now())}`,
+  digest: sha256,
 };
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -21,4 +24,9 @@ function ulid(now: number): string {
   let chance = "";
   for (const byte of crypto.getRandomValues(new Uint8Array(16))) chance += crockford.charAt(byte % 32);
   return time + chance;
+}
+
+async function sha256(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
