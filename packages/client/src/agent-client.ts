@@ -91,6 +91,14 @@ export interface CompleteOptions extends WriteOptions {
   summary?: string;
 }
 
+/** Which part of a session to copy. */
+export interface ForkOptions extends WriteOptions {
+  /** The last event to copy; all by default. */
+  throughSequence?: number;
+  /** The copy's name. */
+  name?: string;
+}
+
 /** What an agent that runs elsewhere did: either its messages or its events. */
 export type AppendInput =
   | { messages: readonly AgentMessage[]; events?: undefined }
@@ -132,6 +140,9 @@ export interface AgentClient<T extends AgentTypes = AnyAgentTypes> {
 
   /** Ends a session; its history stays readable. */
   readonly complete: Method<[sessionId: string, options?: CompleteOptions], SessionSnapshot<T>>;
+
+  /** Copies a session, so that the conversation can go on another way; open calls of the copy end as cancelled. */
+  readonly fork: Method<[sessionId: string, options?: ForkOptions], SessionSnapshot<T>>;
 
   /** Deletes a session for good. */
   readonly delete: Method<[sessionId: string, options?: WriteOptions], void>;

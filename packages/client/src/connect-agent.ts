@@ -44,6 +44,9 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     complete: method(async (sessionId, { signal, idempotencyKey, ifSequence, ...input } = {}) =>
       write(rpc.complete, { ...input, agent, sessionId }, { signal, idempotencyKey, ifSequence }),
     ),
+    fork: method(async (sessionId, { signal, idempotencyKey, ifSequence, ...input } = {}) =>
+      write(rpc.fork, { ...input, agent, sessionId }, { signal, idempotencyKey, ifSequence }),
+    ),
     delete: method(async (sessionId, options = {}) => write(rpc.delete, { agent, sessionId }, options)),
     pages: (sessionId, { signal, pageSize } = {}) =>
       createPages((page, throughSequence) => safeHistory(sessionId, { page, pageSize, throughSequence, signal })),

@@ -9,6 +9,7 @@ export type {
   CallOptions,
   CompleteOptions,
   CreateOptions,
+  ForkOptions,
   ListOptions,
   PageOptions,
   PagesOptions,

@@ -195,6 +195,16 @@ export const contract = {
       }),
     )
     .output(snapshot),
+  fork: write
+    .route({ method: "POST", path: `${path}/fork` })
+    .input(
+      v.strictObject({
+        ...session,
+        throughSequence: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+        name: v.optional(sessionNameSchema),
+      }),
+    )
+    .output(snapshot),
   delete: write.route({ method: "DELETE", path }).input(v.strictObject(session)).output(v.void()),
   history: read
     .route({ method: "GET", path: `${path}/history` })

@@ -11,8 +11,8 @@ import {
   type RecordedAnswer,
   type SessionEvent,
 } from "@orcha/contract";
-import { writeOf } from "./batch.ts";
-import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
+import { writeOf, type NewEvent } from "./batch.ts";
+import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import { untilDone, type Changes } from "./changes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Idempotency, Seal } from "./idempotency.ts";
@@ -90,13 +90,14 @@ export class Answers {
     }
     if (fresh.length === 0) return { sequence: stored };
     const { subject } = call.principal;
-    return this.parts.changes.change(ref, call, lookups, (current) => {
+    const decide = (current: Current) => {
       if (!fresh.every(({ callId }) => isWaiting(targetOf(current, callId)))) return { result: undefined };
       const data = { results: fresh, ...(subject === undefined ? {} : { resolvedBy: subject }) };
-      const author = { now: this.parts.surroundings.now(), ...(subject === undefined ? {} : { actor: subject }) };
       const result = { sequence: current.view.snapshot.sequence + 1 };
-      return { write: writeOf([{ type: "client_action.resolved", data }], current, author, seal(result)), result };
-    });
+      const events: NewEvent[] = [{ type: "client_action.resolved", data }];
+      return { write: writeOf(events, current, authorOf(call, this.parts.surroundings), seal(result)), result };
+    };
+    return this.parts.changes.change<{ sequence: number } | undefined>(ref, call, lookups, decide, { evenRunning: true });
   }
 
   /** The sequence of the event that holds the same result. Throws `action_result_conflict` for another one. */

@@ -24,7 +24,7 @@ export interface NewEvent<T extends EventType = EventType> {
 }
 
 /** Who writes, and when. */
-export interface Writing {
+export interface Author {
   now: number;
   actor?: string;
 }
@@ -74,7 +74,7 @@ function closingsBefore(input: EventInput, actions: OpenCalls, clientActions: Op
 }
 
 /** The calls of one kind that wait, oldest first. */
-export class OpenCalls {
+class OpenCalls {
   private calls: OpenCall[];
 
   constructor(view: SessionView | undefined, type: "action" | "client_action") {
@@ -101,19 +101,22 @@ export class OpenCalls {
 export function writeOf(
   events: readonly NewEvent[],
   current: Current | undefined,
-  writing: Writing,
+  author: Author,
   receipt?: Receipt,
 ): SessionWrite {
   const first = (current?.view.snapshot.sequence ?? 0) + 1;
-  const timestamp = new Date(writing.now).toISOString();
-  const sequenced = events.map((event, index) => place(event, first + index, timestamp, writing.actor));
-  const { view, versions, itemCounts } = advance(current?.view, current?.touched ?? new Map(), sequenced);
+  return writeOfPlaced(placed(events, first, author), current, receipt);
+}
+
+/** Works out what the store has to write for events that have their places. */
+export function writeOfPlaced(events: readonly SessionEvent[], current: Current | undefined, receipt?: Receipt): SessionWrite {
+  const { view, versions, itemCounts } = advance(current?.view, current?.touched ?? new Map(), events);
   if (view.open.length > maxOpen) {
     throw new OrchaError("invalid_input", `a session may have ${maxOpen} unanswered calls; this would make ${view.open.length}`);
   }
   return {
     view,
-    events: sequenced.map((event, index) => ({
+    events: events.map((event, index) => ({
       sequence: event.sequence,
       itemCount: itemCounts[index] ?? view.itemCount,
       body: JSON.stringify(event),
@@ -127,16 +130,29 @@ export function writeOf(
   };
 }
 
-function place(event: NewEvent, sequence: number, timestamp: string, actor: string | undefined): SessionEvent {
-  const placed = {
-    sequence,
-    v: eventVersion,
-    type: event.type,
-    timestamp: event.timestamp ?? timestamp,
-    ...(event.run === undefined ? {} : { run: event.run }),
-    ...(actor === undefined ? {} : { actor }),
-    data: event.data,
-  };
-  // Type and data come from one `NewEvent`, so they belong together; the compiler can't follow that through a spread.
-  return placed as SessionEvent;
+/** Gives events their sequences, from `first` on, and the time and the author where they have none. */
+export function placed(events: readonly NewEvent[], first: number, { now, actor }: Author): SessionEvent[] {
+  const timestamp = new Date(now).toISOString();
+  return events.map((event, index) => {
+    const envelope = {
+      sequence: first + index,
+      v: eventVersion,
+      type: event.type,
+      timestamp: event.timestamp ?? timestamp,
+      ...(event.run === undefined ? {} : { run: event.run }),
+      ...(actor === undefined ? {} : { actor }),
+      data: event.data,
+    };
+    // Type and data come from one `NewEvent`, so they belong together; the compiler can't follow that through a spread.
+    return envelope as SessionEvent;
+  });
+}
+
+/** Ends every call that waits: nothing may wait in a session that is over. */
+export function cancellations(view: SessionView, reason: string): NewEvent[] {
+  const error = { code: "cancelled", message: reason };
+  const failed = new OpenCalls(view, "action")
+    .takeAll()
+    .map((call): NewEvent => ({ type: "action.failed", data: { ...call, error, synthetic: true } }));
+  return [...failed, ...cancelledEvents(new OpenCalls(view, "client_action").takeAll())];
 }

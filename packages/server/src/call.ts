@@ -1,6 +1,8 @@
 import { OrchaError, type Agent, type Agents } from "@orcha/contract";
 import type { Principal } from "./auth.ts";
+import type { Author } from "./batch.ts";
 import type { SessionRef } from "./store/store.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** Who calls, and how the call may be repeated or refused. */
 export interface Call {
@@ -26,4 +28,9 @@ export function refOf(call: Call, input: { agent: string; sessionId: string }): 
 /** The same words for a session that is unknown, another agent's, or another tenant's. */
 export function sessionNotFound(sessionId: string): OrchaError {
   return new OrchaError("session_not_found", `no session ${JSON.stringify(sessionId)}`);
+}
+
+/** Who writes in a call, and when. */
+export function authorOf({ principal }: Call, surroundings: Surroundings): Author {
+  return { now: surroundings.now(), ...(principal.subject === undefined ? {} : { actor: principal.subject }) };
 }

@@ -1,41 +1,70 @@
 import { HistoryError, OrchaError } from "@orcha/contract";
 import { sessionNotFound, type Call } from "./call.ts";
 import type { Current, Decision, SessionRef, Store } from "./store/store.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** How many writes of one session may wait for each other. */
 const maxQueue = 256;
 
+/** What a write may do that others may not. */
+export interface Allowance {
+  /** Also where the session is completed. */
+  evenCompleted?: boolean;
+  /** Also while a run holds the session. */
+  evenRunning?: boolean;
+}
+
 /** Lets one write at a time change a session, under the rules that hold for every write. */
 export class Changes {
   private readonly store: Store;
+  private readonly surroundings: Surroundings;
   private readonly queued = new Map<string, number>();
 
-  constructor(store: Store) {
+  constructor(store: Store, surroundings: Surroundings) {
     this.store = store;
+    this.surroundings = surroundings;
   }
 
   /**
-   * Changes a session. Throws `session_not_found`, `session_completed` (unless `evenCompleted`), `sequence_conflict`
-   * where the caller expected another sequence, `too_busy` where too many writes wait, and what `decide` throws.
+   * Changes a session. Throws `session_not_found`, `session_completed`, `session_busy` while a run holds the session,
+   * `sequence_conflict` where the caller expected another sequence, `too_busy` where too many writes wait, and what
+   * `decide` throws.
    */
   async change<T>(
     ref: SessionRef,
     call: Call,
     lookups: readonly string[],
     decide: (current: Current) => Decision<T>,
-    evenCompleted = false,
+    { evenCompleted = false, evenRunning = false }: Allowance = {},
   ): Promise<T> {
-    const changed = await this.inQueue(ref, () =>
-      this.store.append(ref, lookups, (current) => {
-        checkSequence(call, current);
-        if (!evenCompleted && current.view.snapshot.status === "completed") {
-          throw new OrchaError("session_completed", `session ${JSON.stringify(ref.sessionId)} is completed`);
-        }
-        return decide(current);
-      }),
-    );
+    const condition = call.ifSequence === undefined ? {} : { expectedSequence: call.ifSequence };
+    const now = this.surroundings.now();
+    const writing = () =>
+      this.store.append(
+        ref,
+        lookups,
+        (current) => {
+          if (!evenCompleted && current.view.snapshot.status === "completed") {
+            throw new OrchaError("session_completed", `session ${JSON.stringify(ref.sessionId)} is completed`);
+          }
+          if (!evenRunning && current.lease !== undefined && current.lease.until > now) {
+            throw new OrchaError("session_busy", "a run holds this session");
+          }
+          return decide(current);
+        },
+        condition,
+      );
+    const changed = await this.inQueue(ref, () => showing(call, writing));
     if (!changed) throw sessionNotFound(ref.sessionId);
     return changed.result;
+  }
+
+  /** Removes a session for good. Throws `session_not_found` and `sequence_conflict`. */
+  async remove(ref: SessionRef, call: Call): Promise<void> {
+    const condition = call.ifSequence === undefined ? {} : { expectedSequence: call.ifSequence };
+    const now = this.surroundings.now();
+    const found = await this.inQueue(ref, () => showing(call, () => this.store.delete(ref, now, condition)));
+    if (!found) throw sessionNotFound(ref.sessionId);
   }
 
   private async inQueue<T>(ref: SessionRef, run: () => Promise<T>): Promise<T> {
@@ -55,12 +84,15 @@ export class Changes {
   }
 }
 
-function checkSequence({ ifSequence, principal }: Call, { view }: Current): void {
-  const { sequence } = view.snapshot;
-  if (ifSequence === undefined || ifSequence === sequence) return;
-  throw new OrchaError("sequence_conflict", `the session is at sequence ${sequence}, not ${ifSequence}`, {
-    details: { sequence, ...(principal.scopes.includes("read") ? { snapshot: view.snapshot } : {}) },
-  });
+/** A conflict shows the session as it is, to callers that may read it. */
+async function showing<T>({ principal }: Call, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const hidden = error instanceof OrchaError && error.code === "sequence_conflict" && !principal.scopes.includes("read");
+    if (!hidden) throw error;
+    throw new OrchaError(error.code, error.message, { details: { sequence: error.details?.["sequence"] } });
+  }
 }
 
 /** Says a history's fault as an error of the table; the message is the seed's phrase. */

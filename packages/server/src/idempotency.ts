@@ -1,4 +1,4 @@
-import { canonicalJson, OrchaError } from "@orcha/contract";
+import { canonicalJson, OrchaError, type ErrorCode, type ErrorDetails } from "@orcha/contract";
 import type { Surroundings } from "./surroundings.ts";
 import { ReceiptExists } from "./store/conflict.ts";
 import type { Receipt, SessionRef, Store } from "./store/store.ts";
@@ -18,6 +18,16 @@ export interface Attempt {
   key: string | undefined;
   /** Everything that makes a repetition the same call. */
   input: unknown;
+}
+
+type WantedReceipt = Pick<Receipt, "operation" | "sessionId" | "key" | "digest">;
+
+/** What a receipt's outcome holds. */
+type Answer<O> = { outcome: O } | { refusal: { code: ErrorCode; message: string; details?: ErrorDetails } };
+
+/** Refusals that the same call would meet again; busy, limits and the server's faults may pass. */
+function isFinal({ status, retryable, code }: OrchaError): boolean {
+  return status >= 400 && status < 500 && !retryable && code !== "idempotency_conflict";
 }
 
 /** Makes the receipt that a write stores with what it changed; nothing for a call without a key. */
@@ -59,18 +69,38 @@ export class Idempotency {
     }
   }
 
-  private async findOrPerform<O>(
-    ref: SessionRef,
-    wanted: Pick<Receipt, "operation" | "sessionId" | "key" | "digest">,
-    perform: (seal: Seal<O>) => Promise<O>,
-  ): Promise<O> {
+  private async findOrPerform<O>(ref: SessionRef, wanted: WantedReceipt, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
     const found = await this.store.findReceipt(ref, wanted, this.surroundings.now() - lifetimeMs);
-    if (!found) return perform((outcome) => ({ ...wanted, outcome: JSON.stringify(outcome), createdAt: this.surroundings.now() }));
+    if (found) return this.answerOf(found, wanted);
+    try {
+      return await perform((outcome) => this.receiptOf(wanted, { outcome }));
+    } catch (error) {
+      if (error instanceof OrchaError && isFinal(error)) await this.keepRefusal(ref, wanted, error);
+      throw error;
+    }
+  }
+
+  private answerOf<O>(found: Receipt, wanted: WantedReceipt): O {
     if (found.digest !== wanted.digest) {
       throw new OrchaError("idempotency_conflict", "this idempotency key came with another input before");
     }
-    // A receipt holds what `perform` answered under the same operation.
-    return JSON.parse(found.outcome) as O;
+    // A receipt holds what the same operation answered.
+    const answer: Answer<O> = JSON.parse(found.outcome);
+    if ("outcome" in answer) return answer.outcome;
+    const { code, message, details } = answer.refusal;
+    throw new OrchaError(code, message, details ? { details } : {});
+  }
+
+  private receiptOf(wanted: WantedReceipt, answer: Answer<unknown>): Receipt {
+    return { ...wanted, outcome: JSON.stringify(answer), createdAt: this.surroundings.now() };
+  }
+
+  /** The refusal is the caller's answer either way: a store that can't keep it only costs the repetition. */
+  private async keepRefusal(ref: SessionRef, wanted: WantedReceipt, { code, message, details }: OrchaError): Promise<void> {
+    // Snapshots are content, which receipts don't hold.
+    const { snapshot: _snapshot, ...said } = details ?? {};
+    const refusal = { code, message, ...(details ? { details: said } : {}) };
+    await this.store.keepReceipt(ref, this.receiptOf(wanted, { refusal })).catch(() => undefined);
   }
 
   private async waitFor(name: string): Promise<void> {

@@ -38,7 +38,7 @@ export interface ListInput {
 }
 
 /** How many events of a log are read at once, so that a long one doesn't hold up other requests. */
-const chunk = 500;
+export const chunk = 500;
 
 /** Everything that reads sessions and changes nothing. */
 export class Reading {

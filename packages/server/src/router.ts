@@ -9,7 +9,7 @@ export interface RequestContext {
 }
 
 /** Every operation, as a thin line to the sessions. */
-export function createRouter({ reading, writing, answers }: Sessions) {
+export function createRouter({ reading, writing, answers, forking }: Sessions) {
   // Answers are checked by tests, not again on every request: what the store gives back was checked when it came in.
   const os = implement(contract).$config({ initialOutputValidationIndex: Number.NaN }).$context<RequestContext>();
   return os.router({
@@ -19,6 +19,7 @@ export function createRouter({ reading, writing, answers }: Sessions) {
     resume: os.resume.handler(({ input, context }) => answers.resume(context.call, input)),
     update: os.update.handler(({ input, context }) => writing.update(context.call, input)),
     complete: os.complete.handler(({ input, context }) => writing.complete(context.call, input)),
+    fork: os.fork.handler(({ input, context }) => forking.fork(context.call, input)),
     delete: os.delete.handler(({ input, context }) => writing.delete(context.call, input)),
     get: os.get.handler(({ input, context }) => reading.get(context.call, input)),
     list: os.list.handler(({ input, context }) => reading.list(context.call, input)),

@@ -18,8 +18,8 @@ import {
   type RestoredSession,
   type SessionSnapshot,
 } from "@orcha/contract";
-import { completeBatch, lookupsOfBatch, OpenCalls, writeOf, type NewEvent, type Writing as Author } from "./batch.ts";
-import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
+import { cancellations, completeBatch, lookupsOfBatch, writeOf, type Author, type NewEvent } from "./batch.ts";
+import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import { historyInvalid, untilDone, type Changes } from "./changes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Idempotency, Seal } from "./idempotency.ts";
@@ -137,7 +137,7 @@ export class Writing {
             const result = { sessionId: input.sessionId };
             return { write: writeOf([{ type: "session.updated", data }], current, this.author(call), seal(result)), result };
           },
-          true,
+          { evenCompleted: true, evenRunning: true },
         );
       }),
     );
@@ -150,7 +150,7 @@ export class Writing {
     await this.once(call, "complete", input, (seal) =>
       this.parts.changes.change(refOf(call, input), call, [], (current) => {
         const events: NewEvent[] = [
-          ...cancellations(current),
+          ...cancellations(current.view, "the session was completed"),
           { type: "session.completed", data: { status, ...(summary === undefined ? {} : { summary }) } },
         ];
         const result = { sessionId: input.sessionId };
@@ -162,9 +162,7 @@ export class Writing {
 
   async delete(call: Call, input: SessionInput): Promise<void> {
     agentOf(this.parts.agents, input.agent);
-    const ref = refOf(call, input);
-    if (call.ifSequence !== undefined) await this.parts.changes.change(ref, call, [], () => ({ result: undefined }), true);
-    if (!(await this.parts.store.delete(ref, this.parts.surroundings.now()))) throw sessionNotFound(input.sessionId);
+    await this.parts.changes.remove(refOf(call, input), call);
   }
 
   private async open(
@@ -206,8 +204,7 @@ export class Writing {
   }
 
   private author(call: Call): Author {
-    const { subject } = call.principal;
-    return { now: this.parts.surroundings.now(), ...(subject === undefined ? {} : { actor: subject }) };
+    return authorOf(call, this.parts.surroundings);
   }
 }
 
@@ -258,17 +255,6 @@ function loggedCall(placed: TouchedItem): LoggedCall[] {
   if (item.type !== "action") return [];
   const state = isOpen(item) ? "waiting" : unfinishedAction([placed]) ? "missing" : "answered";
   return [{ kind: "action", name: item.name, state }];
-}
-
-/** Ends every call that waits, in the order of the log's kinds: nothing may wait in a completed session. */
-function cancellations({ view }: Current): NewEvent[] {
-  const actions = new OpenCalls(view, "action").takeAll();
-  const clientActions = new OpenCalls(view, "client_action").takeAll();
-  const error = { code: "cancelled", message: "the session was completed" };
-  const failed = actions.map((call): NewEvent => ({ type: "action.failed", data: { ...call, error, synthetic: true } }));
-  if (clientActions.length === 0) return failed;
-  const results = clientActions.map(({ callId }) => ({ callId, outcome: "cancelled" as const }));
-  return [...failed, { type: "client_action.resolved", data: { results } }];
 }
 
 function validated<T>(validate: () => T): T {

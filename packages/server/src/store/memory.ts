@@ -1,10 +1,13 @@
 import type { SessionView } from "@orcha/contract";
+import { checkCondition, nextLease } from "./condition.ts";
 import { ReceiptExists, sessionExists } from "./conflict.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
+import { parentOf, receiptLifetimeMs } from "./rows.ts";
 import { touchedItems } from "./touched.ts";
 import type {
   Current,
   EventRow,
+  Lease,
   ListQuery,
   Receipt,
   ReceiptKey,
@@ -24,6 +27,7 @@ interface MemorySession {
   /** By look-up key: the newest item's position. */
   lookups: Map<string, number>;
   receipts: string[];
+  lease?: Lease;
 }
 
 /** Keeps sessions in this process, for tests and for apps that need no more. Everything is gone when it ends. */
@@ -40,9 +44,23 @@ export function memoryStore(): Store {
     session.snapshot = JSON.stringify(write.view.snapshot);
   }
 
-  function keepReceipt(session: MemorySession, receipt: Receipt): void {
+  function childrenOf({ ref }: MemorySession): MemorySession[] {
+    return [...sessions.values()].filter((session) => {
+      const parent = parentOf(session.view.snapshot);
+      return session.ref.tenant === ref.tenant && parent?.agent === ref.agent && parent.sessionId === ref.sessionId;
+    });
+  }
+
+  function remove(session: MemorySession): void {
+    const name = sessionName(session.ref);
+    for (const receipt of session.receipts) receipts.delete(receipt);
+    sessions.delete(name);
+    tombstones.add(name);
+  }
+
+  function keepReceipt(session: Pick<MemorySession, "ref" | "receipts">, receipt: Receipt): void {
     const name = receiptName(session.ref, receipt);
-    if (receipts.has(name)) throw new ReceiptExists();
+    if (isKept(receipts.get(name), receipt.createdAt - receiptLifetimeMs)) throw new ReceiptExists();
     receipts.set(name, receipt);
     session.receipts.push(name);
   }
@@ -50,7 +68,10 @@ export function memoryStore(): Store {
   return {
     async create(ref, write) {
       const name = sessionName(ref);
-      if (write.receipt && receipts.has(receiptName(ref, write.receipt))) throw new ReceiptExists();
+      if (write.receipt) {
+        const since = write.receipt.createdAt - receiptLifetimeMs;
+        if (isKept(receipts.get(receiptName(ref, write.receipt)), since)) throw new ReceiptExists();
+      }
       if (sessions.has(name) || tombstones.has(name)) throw sessionExists(ref);
       const session: MemorySession = {
         ref,
@@ -70,10 +91,12 @@ export function memoryStore(): Store {
       return session && currentOf(session, lookups);
     },
 
-    async append(ref, lookups, decide) {
+    async append(ref, lookups, decide, condition) {
       const session = sessions.get(sessionName(ref));
       if (!session) return undefined;
-      const { write, result } = decide(currentOf(session, lookups));
+      const current = currentOf(session, lookups);
+      checkCondition(current, condition);
+      const { write, result } = decide(current);
       if (write) apply(session, write);
       return { result };
     },
@@ -124,14 +147,30 @@ export function memoryStore(): Store {
         .map((session) => session.snapshot);
     },
 
-    async delete(ref) {
+    async delete(ref, _at, condition) {
       const name = sessionName(ref);
       const session = sessions.get(name);
       if (!session) return tombstones.has(name);
-      for (const receipt of session.receipts) receipts.delete(receipt);
-      sessions.delete(name);
-      tombstones.add(name);
+      checkCondition(currentOf(session, []), condition);
+      for (const family of [session, ...childrenOf(session)]) remove(family);
       return true;
+    },
+
+    async takeLease(ref, wanted) {
+      const session = sessions.get(sessionName(ref));
+      if (!session) return undefined;
+      session.lease = nextLease(session.lease, wanted);
+      return session.lease;
+    },
+
+    async releaseLease(ref, fence) {
+      const session = sessions.get(sessionName(ref));
+      if (session?.lease?.fence === fence) session.lease = { ...session.lease, until: 0 };
+    },
+
+    async keepReceipt(ref, receipt) {
+      const session = sessions.get(sessionName(ref));
+      keepReceipt(session ?? { ref, receipts: [] }, receipt);
     },
 
     async findReceipt(ref, key, since) {
@@ -161,7 +200,12 @@ function currentOf(session: MemorySession, lookups: readonly string[]): Current 
   const newest = lookups.flatMap((lookup) => session.lookups.get(lookup) ?? []);
   const positions = [...session.view.open.map(({ position }) => position), ...newest];
   const rows = positions.flatMap((position) => session.items[position]?.at(-1) ?? []);
-  return { view: session.view, touched: touchedItems(rows) };
+  const { view, lease } = session;
+  return { view, touched: touchedItems(rows), ...(lease ? { lease } : {}) };
+}
+
+function isKept(receipt: Receipt | undefined, since: number): boolean {
+  return receipt !== undefined && receipt.createdAt >= since;
 }
 
 function matches(session: MemorySession, query: ListQuery): boolean {

@@ -26,17 +26,26 @@ export const sqliteMigrations: readonly Migration[] = [
         updated_at INTEGER NOT NULL,
         status TEXT NOT NULL,
         run_status TEXT,
-        delegated INTEGER NOT NULL,
+        parent_agent TEXT,
+        parent_id TEXT,
         snapshot TEXT NOT NULL,
         open_items TEXT NOT NULL,
+        lease_owner TEXT,
+        lease_until INTEGER NOT NULL DEFAULT 0,
+        lease_fence INTEGER NOT NULL DEFAULT 0,
         UNIQUE (tenant, agent, id)
       );
-      CREATE INDEX sessions_by_update ON sessions (tenant, agent, delegated, updated_at DESC, id);
+      CREATE INDEX sessions_by_update ON sessions (tenant, agent, updated_at DESC, id) WHERE parent_id IS NULL;
+      CREATE INDEX sessions_by_parent ON sessions (tenant, parent_agent, parent_id) WHERE parent_id IS NOT NULL;
       CREATE TABLE session_metadata (
-        session INTEGER NOT NULL,
+        tenant TEXT NOT NULL,
+        agent TEXT NOT NULL,
         key TEXT NOT NULL,
         value TEXT NOT NULL,
-        PRIMARY KEY (session, key)
+        updated_at INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        session INTEGER NOT NULL,
+        PRIMARY KEY (tenant, agent, key, value, updated_at DESC, id)
       ) WITHOUT ROWID;
       CREATE TABLE events (
         key INTEGER PRIMARY KEY,

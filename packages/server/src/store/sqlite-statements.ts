@@ -6,8 +6,12 @@ export interface SessionRow {
   key: number;
   sequence: number;
   item_count: number;
+  updated_at: number;
   snapshot: string;
   open_items: string;
+  lease_owner: string | null;
+  lease_until: number;
+  lease_fence: number;
 }
 
 type Name = [tenant: string, agent: string, id: string];
@@ -34,8 +38,11 @@ export interface Statements {
   pastItemPage: Statement<[shown: number, past: number, session: number, start: number, session: number, end: number], string>;
   itemMadeBy: Statement<[past: number, position: number, session: number, place: number], number>;
   eventRange: Statement<[session: number, from: number, session: number, to: number], string>;
-  addMetadata: Statement<[session: number, key: string, value: string]>;
-  dropMetadata: Statement<[session: number]>;
+  addMetadata: Statement<[tenant: string, agent: string, key: string, value: string, updatedAt: number, id: string, session: number]>;
+  dropMetadata: Statement<[tenant: string, agent: string, key: string, value: string, updatedAt: number, id: string]>;
+  moveLease: Statement<[owner: string | null, until: number, fence: number, session: number]>;
+  endLease: Statement<[session: number, fence: number]>;
+  children: Statement<[tenant: string, agent: string, id: string], { key: number; agent: string; id: string; snapshot: string; updated_at: number }>;
   findReceipt: Statement<[...Name, session: string, key: string], { digest: string; outcome: string; created_at: number }>;
   addReceipt: Statement<unknown[]>;
   dropOldReceipts: Statement<[before: number]>;
@@ -55,12 +62,14 @@ export function prepareStatements(database: Database.Database): Statements {
     commit: database.prepare("COMMIT"),
     rollback: database.prepare("ROLLBACK"),
     findSession: database.prepare(
-      "SELECT key, sequence, item_count, snapshot, open_items FROM sessions WHERE tenant = ? AND agent = ? AND id = ?",
+      `SELECT key, sequence, item_count, updated_at, snapshot, open_items, lease_owner, lease_until, lease_fence
+       FROM sessions WHERE tenant = ? AND agent = ? AND id = ?`,
     ),
     addSession: database.prepare(
       `INSERT INTO sessions
-         (tenant, agent, id, sequence, item_count, updated_at, status, run_status, delegated, snapshot, open_items)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (tenant, agent, id, parent_agent, parent_id,
+          sequence, item_count, updated_at, status, run_status, snapshot, open_items)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     moveSession: database.prepare(
       `UPDATE sessions SET sequence = ?, item_count = ?, updated_at = ?, status = ?, run_status = ?, snapshot = ?, open_items = ?
@@ -114,8 +123,16 @@ export function prepareStatements(database: Database.Database): Statements {
         "SELECT body FROM events WHERE key >= ((+? << 32) | +?) AND key <= ((+? << 32) | +?) ORDER BY key",
       )
       .pluck(),
-    addMetadata: database.prepare("INSERT INTO session_metadata VALUES (?, ?, ?)"),
-    dropMetadata: database.prepare("DELETE FROM session_metadata WHERE session = ?"),
+    addMetadata: database.prepare("INSERT INTO session_metadata VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    dropMetadata: database.prepare(
+      `DELETE FROM session_metadata
+       WHERE tenant = ? AND agent = ? AND key = ? AND value = ? AND updated_at = ? AND id = ?`,
+    ),
+    moveLease: database.prepare("UPDATE sessions SET lease_owner = ?, lease_until = ?, lease_fence = ? WHERE key = ?"),
+    endLease: database.prepare("UPDATE sessions SET lease_until = 0 WHERE key = ? AND lease_fence = ?"),
+    children: database.prepare(
+      `SELECT key, agent, id, snapshot, updated_at FROM sessions WHERE tenant = ? AND parent_agent = ? AND parent_id = ?`,
+    ),
     findReceipt: database.prepare(
       `SELECT digest, outcome, created_at FROM receipts
        WHERE tenant = ? AND agent = ? AND operation = ? AND session_id = ? AND key = ?`,
@@ -129,13 +146,12 @@ export function prepareStatements(database: Database.Database): Statements {
     ),
     dropOldReceipts: database.prepare("DELETE FROM receipts WHERE created_at < ?"),
     findTombstone: database.prepare("SELECT 1 FROM tombstones WHERE tenant = ? AND agent = ? AND id = ?"),
-    addTombstone: database.prepare("INSERT INTO tombstones VALUES (?, ?, ?, ?)"),
+    addTombstone: database.prepare("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?, ?)"),
     dropSession: [
       "DELETE FROM items WHERE key >= (@session << 32) AND key < ((@session + 1) << 32)",
       "DELETE FROM events WHERE key >= (@session << 32) AND key < ((@session + 1) << 32)",
       "DELETE FROM item_lookups WHERE session = @session",
       "DELETE FROM item_versions WHERE session = @session",
-      "DELETE FROM session_metadata WHERE session = @session",
       "DELETE FROM receipts WHERE session = @session",
       "DELETE FROM sessions WHERE key = @session",
     ].map((sql) => database.prepare<[{ session: number }]>(sql)),

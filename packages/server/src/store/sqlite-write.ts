@@ -1,21 +1,18 @@
-import type { OpenItem, SessionView, StoredSnapshot } from "@orcha/contract";
+import type { StoredSnapshot } from "@orcha/contract";
 import { ReceiptExists } from "./conflict.ts";
+import { lookupRows, metadataRows, parentOf, planVersions, receiptLifetimeMs, sessionColumns, viewOf } from "./rows.ts";
 import type { SessionRow, Statements } from "./sqlite-statements.ts";
 import type { Current, Receipt, SessionRef, SessionWrite, VersionRow } from "./store.ts";
 import { touchedItems, type PlacedRow } from "./touched.ts";
 
-/** How long a receipt answers for its write, in milliseconds: 24 hours. */
-export const receiptLifetimeMs = 86_400_000;
-
 /** Reads what a write needs to know of a session. */
 export function readCurrent(statements: Statements, row: SessionRow, lookups: readonly string[]): Current {
-  // Both columns hold what `sessionColumns` wrote.
-  const snapshot: StoredSnapshot = JSON.parse(row.snapshot);
-  const open: OpenItem[] = row.open_items === "[]" ? [] : JSON.parse(row.open_items);
+  const view = viewOf(row.snapshot, row.item_count, row.open_items);
   const rows: PlacedRow[] = [];
-  for (const { position } of open) push(rows, statements.itemAt.get(row.key, position));
+  for (const { position } of view.open) push(rows, statements.itemAt.get(row.key, position));
   for (const lookup of lookups) push(rows, statements.newestItem.get(row.key, lookup));
-  return { view: { snapshot, itemCount: row.item_count, open }, touched: touchedItems(rows) };
+  const { lease_owner: owner, lease_until: until, lease_fence: fence } = row;
+  return { view, touched: touchedItems(rows), ...(owner === null ? {} : { lease: { owner, until, fence } }) };
 }
 
 function push(rows: PlacedRow[], row: PlacedRow | undefined): void {
@@ -24,52 +21,45 @@ function push(rows: PlacedRow[], row: PlacedRow | undefined): void {
 
 /** Adds a new session with its first events; inside a transaction. */
 export function writeNewSession(statements: Statements, ref: SessionRef, write: SessionWrite): void {
-  const [sequence, itemCount, updatedAt, status, runStatus, snapshot, open] = sessionColumns(write.view);
-  const delegated = write.view.snapshot.lineage?.origin === "delegated" ? 1 : 0;
-  const name = [ref.tenant, ref.agent, ref.sessionId];
-  const moved = [sequence, itemCount, updatedAt, status, runStatus, delegated, snapshot, open];
-  const key = Number(statements.addSession.run(...name, ...moved).lastInsertRowid);
-  writeMetadata(statements, key, write.view.snapshot);
+  const { snapshot } = write.view;
+  const parent = parentOf(snapshot);
+  const name = [ref.tenant, ref.agent, ref.sessionId, parent?.agent ?? null, parent?.sessionId ?? null];
+  const columns = sessionColumns(write.view);
+  const key = Number(statements.addSession.run(...name, ...Object.values(columns)).lastInsertRowid);
+  addMetadata(statements, key, ref, snapshot, columns.updatedAt);
   writeRows(statements, key, ref, write);
 }
 
 /** Moves a session on; inside a transaction. */
 export function writeSession(
   statements: Statements,
-  key: number,
+  row: SessionRow,
   ref: SessionRef,
   before: StoredSnapshot,
   write: SessionWrite,
 ): void {
-  statements.moveSession.run(...sessionColumns(write.view), key);
-  if (write.view.snapshot.metadata !== before.metadata) {
-    statements.dropMetadata.run(key);
-    writeMetadata(statements, key, write.view.snapshot);
+  const { snapshot } = write.view;
+  const columns = sessionColumns(write.view);
+  statements.moveSession.run(...Object.values(columns), row.key);
+  // The index of metadata is ordered by update, so its rows move with every write.
+  if (snapshot.metadata !== before.metadata || columns.updatedAt !== row.updated_at) {
+    dropMetadata(statements, ref, before, row.updated_at);
+    addMetadata(statements, row.key, ref, snapshot, columns.updatedAt);
   }
-  writeRows(statements, key, ref, write);
+  writeRows(statements, row.key, ref, write);
 }
 
-type SessionColumns = [number, number, number, string, string | null, string, string];
-
-function sessionColumns({ snapshot, itemCount, open }: SessionView): SessionColumns {
-  return [
-    snapshot.sequence,
-    itemCount,
-    Date.parse(snapshot.updatedAt),
-    snapshot.status,
-    snapshot.runStatus ?? null,
-    JSON.stringify(snapshot),
-    open.length === 0 ? "[]" : JSON.stringify(open),
-  ];
+function addMetadata(statements: Statements, key: number, ref: SessionRef, snapshot: StoredSnapshot, updatedAt: number): void {
+  if (parentOf(snapshot)) return;
+  for (const [name, value] of metadataRows(snapshot)) {
+    statements.addMetadata.run(ref.tenant, ref.agent, name, value, updatedAt, ref.sessionId, key);
+  }
 }
 
-function writeMetadata(statements: Statements, key: number, { metadata }: StoredSnapshot): void {
-  for (const [name, value] of Object.entries(metadata)) statements.addMetadata.run(key, ...metadataColumns(name, value));
-}
-
-/** A metadata entry as its index holds it: JSON, so that every key and value is storable and types stay apart. */
-export function metadataColumns(name: string, value: string | number | boolean | null): [string, string] {
-  return [JSON.stringify(name), JSON.stringify(value)];
+function dropMetadata(statements: Statements, ref: SessionRef, snapshot: StoredSnapshot, updatedAt: number): void {
+  for (const [name, value] of metadataRows(snapshot)) {
+    statements.dropMetadata.run(ref.tenant, ref.agent, name, value, updatedAt, ref.sessionId);
+  }
 }
 
 function writeRows(statements: Statements, key: number, ref: SessionRef, write: SessionWrite): void {
@@ -78,30 +68,33 @@ function writeRows(statements: Statements, key: number, ref: SessionRef, write: 
   writeVersions(statements, key, write.versions);
 }
 
-/** Only the last version of an item goes to the items; the others of the batch go straight to its past. */
 function writeVersions(statements: Statements, key: number, versions: readonly VersionRow[]): void {
-  const last = new Map<number, VersionRow>();
-  const fresh = new Set<number>();
-  for (const version of versions) {
-    const earlier = last.get(version.position);
-    if (earlier) statements.addVersion.run(key, earlier.position, earlier.sequence, earlier.body);
-    else if (version.isNew) {
-      fresh.add(version.position);
-      for (const lookup of version.lookups) statements.addLookup.run(key, lookup, version.position);
-    } else statements.keepVersion.run(key, version.position);
-    last.set(version.position, version);
-  }
-  for (const { position, sequence, body } of last.values()) {
-    if (fresh.has(position)) statements.addItem.run(key, position, sequence, body);
-    else statements.changeItem.run(sequence, body, key, position);
-  }
+  const { past, kept, added, changed } = planVersions(versions);
+  for (const position of kept) statements.keepVersion.run(key, position);
+  for (const { position, sequence, body } of past) statements.addVersion.run(key, position, sequence, body);
+  for (const { position, sequence, body } of added) statements.addItem.run(key, position, sequence, body);
+  for (const { position, sequence, body } of changed) statements.changeItem.run(sequence, body, key, position);
+  for (const { lookup, position } of lookupRows(versions)) statements.addLookup.run(key, lookup, position);
 }
 
-function writeReceipt(statements: Statements, key: number, ref: SessionRef, receipt: Receipt): void {
+/** Keeps a receipt beside its session, or on its own where the session isn't known. Throws `ReceiptExists`. */
+export function writeReceipt(statements: Statements, key: number, ref: SessionRef, receipt: Receipt): void {
   const { operation, sessionId, digest, outcome, createdAt } = receipt;
   const name = [ref.tenant, ref.agent, operation, sessionId, receipt.key];
   const { changes } = statements.addReceipt.run(...name, key, digest, outcome, createdAt, receiptLifetimeMs);
   if (changes === 0) throw new ReceiptExists();
   // Now and then is enough: an old receipt is never found, it only takes room.
   if (Math.random() < 1 / 256) statements.dropOldReceipts.run(createdAt - receiptLifetimeMs);
+}
+
+/** Removes a session and its delegated children, and remembers their ids; inside a transaction. */
+export function dropSession(statements: Statements, row: SessionRow, ref: SessionRef, at: number): void {
+  const children = statements.children.all(ref.tenant, ref.agent, ref.sessionId);
+  for (const child of [{ ...row, agent: ref.agent, id: ref.sessionId }, ...children]) {
+    const name: SessionRef = { tenant: ref.tenant, agent: child.agent, sessionId: child.id };
+    const snapshot: StoredSnapshot = JSON.parse(child.snapshot);
+    dropMetadata(statements, name, snapshot, child.updated_at);
+    for (const drop of statements.dropSession) drop.run({ session: child.key });
+    statements.addTombstone.run(name.tenant, name.agent, name.sessionId, at);
+  }
 }

@@ -1,10 +1,11 @@
+import { checkCondition, nextLease } from "./condition.ts";
 import { sessionExists } from "./conflict.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
 import { whenFree } from "./sqlite-busy.ts";
-import { listSessions } from "./sqlite-list.ts";
+import { sqliteLists } from "./sqlite-list.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
 import { prepareStatements, type SessionRow } from "./sqlite-statements.ts";
-import { readCurrent, writeNewSession, writeSession } from "./sqlite-write.ts";
+import { dropSession, readCurrent, writeNewSession, writeReceipt, writeSession } from "./sqlite-write.ts";
 import type { SessionRef, Store } from "./store.ts";
 
 export type { SqliteOptions } from "./sqlite-open.ts";
@@ -16,6 +17,7 @@ export type { SqliteOptions } from "./sqlite-open.ts";
 export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   const database = await openSqlite(options);
   const statements = prepareStatements(database);
+  const lists = sqliteLists(database);
 
   /** Everything in `run` is synchronous, so that no other request of this process comes between. */
   function transaction<T>(run: () => T): Promise<T> {
@@ -49,13 +51,14 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         return row && readCurrent(statements, row, lookups);
       }),
 
-    append: (ref, lookups, decide) =>
+    append: (ref, lookups, decide, condition) =>
       transaction(() => {
         const row = find(ref);
         if (!row) return undefined;
         const current = readCurrent(statements, row, lookups);
+        checkCondition(current, condition);
         const { write, result } = decide(current);
-        if (write) writeSession(statements, row.key, ref, current.view.snapshot, write);
+        if (write) writeSession(statements, row, ref, current.view.snapshot, write);
         return { result };
       }),
 
@@ -98,17 +101,33 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         return row && statements.itemMadeBy.get(row.key, position, row.key, position);
       }),
 
-    list: (query) => whenFree(() => listSessions(database, query)),
+    list: (query) => whenFree(() => lists.read(query)),
 
-    delete: (ref, at) =>
+    delete: (ref, at, condition) =>
       transaction(() => {
         const row = find(ref);
-        const name = [ref.tenant, ref.agent, ref.sessionId] as const;
-        if (!row) return statements.findTombstone.get(...name) !== undefined;
-        for (const drop of statements.dropSession) drop.run({ session: row.key });
-        statements.addTombstone.run(...name, at);
+        if (!row) return statements.findTombstone.get(ref.tenant, ref.agent, ref.sessionId) !== undefined;
+        checkCondition(readCurrent(statements, row, []), condition);
+        dropSession(statements, row, ref, at);
         return true;
       }),
+
+    takeLease: (ref, wanted) =>
+      transaction(() => {
+        const row = find(ref);
+        if (!row) return undefined;
+        const lease = nextLease(readCurrent(statements, row, []).lease, wanted);
+        statements.moveLease.run(lease.owner, lease.until, lease.fence, row.key);
+        return lease;
+      }),
+
+    releaseLease: (ref, fence) =>
+      transaction(() => {
+        const row = find(ref);
+        if (row) statements.endLease.run(row.key, fence);
+      }),
+
+    keepReceipt: (ref, receipt) => transaction(() => writeReceipt(statements, find(ref)?.key ?? 0, ref, receipt)),
 
     findReceipt: ({ tenant, agent }, key, since) =>
       whenFree(() => {

@@ -47,6 +47,26 @@ export interface TouchedItem extends PlacedItem {
 export interface Current {
   view: SessionView;
   touched: ReadonlyMap<string, readonly TouchedItem[]>;
+  /** Held, or run out. */
+  lease?: Lease;
+}
+
+/** A run's right to write, until it ends. */
+export interface Lease {
+  /** The process that runs. */
+  owner: string;
+  /** Milliseconds since 1970. */
+  until: number;
+  /** Counts the owners: what an earlier one still writes is refused. */
+  fence: number;
+}
+
+/** What must hold for a write, and is checked in its transaction. */
+export interface WriteCondition {
+  /** Else `sequence_conflict`. */
+  expectedSequence?: number;
+  /** The fence of the run that writes; else `session_busy`. */
+  fence?: number;
 }
 
 /** Names one write of one caller: the key belongs to the operation and the session. */
@@ -57,7 +77,7 @@ export interface ReceiptKey {
   key: string;
 }
 
-/** What a finished write answered: ids and sequences, never content. */
+/** What a finished write answered, a refusal included: ids and sequences, never content. */
 export interface Receipt extends ReceiptKey {
   /** SHA-256 of the canonical input. */
   digest: string;
@@ -130,12 +150,14 @@ export interface Store {
   read(ref: SessionRef, lookups: readonly string[]): Promise<Current | undefined>;
   /**
    * Lets `decide` write on top of the session as it is, with no other write between. `decide` is pure, may be called
-   * again, and may throw to leave everything as it was.
+   * again, and may throw to leave everything as it was. Throws `sequence_conflict` or `session_busy` before, where the
+   * condition doesn't hold.
    */
   append<T>(
     ref: SessionRef,
     lookups: readonly string[],
     decide: (current: Current) => Decision<T>,
+    condition?: WriteCondition,
   ): Promise<{ result: T } | undefined>;
   /** Reads the snapshot's JSON. */
   snapshot(ref: SessionRef): Promise<string | undefined>;
@@ -149,8 +171,20 @@ export interface Store {
   itemMadeBy(ref: SessionRef, position: number): Promise<number | undefined>;
   /** Lists snapshots' JSON, newest update first. */
   list(query: ListQuery): Promise<readonly string[]>;
-  /** Removes a session with all it has and leaves a tombstone. Answers false where there never was one. */
-  delete(ref: SessionRef, at: number): Promise<boolean>;
+  /**
+   * Removes a session and its delegated children with all they have, and leaves tombstones. Answers false where there
+   * never was one. Throws `sequence_conflict` where the condition doesn't hold.
+   */
+  delete(ref: SessionRef, at: number, condition?: Pick<WriteCondition, "expectedSequence">): Promise<boolean>;
+  /**
+   * Takes the lease where it is free or has run out, with a new fence, or renews the owner's own. Throws `session_busy`
+   * where another owner holds it.
+   */
+  takeLease(ref: SessionRef, lease: Omit<Lease, "fence"> & { now: number }): Promise<Lease | undefined>;
+  /** Lets go of the lease, if the fence is still its own. */
+  releaseLease(ref: SessionRef, fence: number): Promise<void>;
+  /** Keeps the receipt of a write that was refused for good. Throws `ReceiptExists` as `append` does. */
+  keepReceipt(ref: SessionRef, receipt: Receipt): Promise<void>;
   /** Finds the receipt of an earlier write that is no older than `since`. */
   findReceipt(ref: Omit<SessionRef, "sessionId">, key: ReceiptKey, since: number): Promise<Receipt | undefined>;
   /** Lets go of files and connections. */

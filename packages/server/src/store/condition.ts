@@ -1,0 +1,24 @@
+import { OrchaError } from "@orcha/contract";
+import type { Current, Lease, WriteCondition } from "./store.ts";
+
+/** Throws where a write's condition doesn't hold: `sequence_conflict` with the snapshot, `session_busy` for a lost lease. */
+export function checkCondition({ view, lease }: Current, condition: WriteCondition | undefined): void {
+  const { sequence } = view.snapshot;
+  const expected = condition?.expectedSequence;
+  if (expected !== undefined && expected !== sequence) {
+    throw new OrchaError("sequence_conflict", `the session is at sequence ${sequence}, not ${expected}`, {
+      details: { sequence, snapshot: view.snapshot },
+    });
+  }
+  if (condition?.fence !== undefined && condition.fence !== lease?.fence) {
+    throw new OrchaError("session_busy", "another run has taken this session over");
+  }
+}
+
+/** The lease that `wanted` becomes after `held`. Throws `session_busy` where another owner still holds it. */
+export function nextLease(held: Lease | undefined, wanted: Omit<Lease, "fence"> & { now: number }): Lease {
+  const { owner, until, now } = wanted;
+  const isHeld = held !== undefined && held.until > now;
+  if (isHeld && held.owner !== owner) throw new OrchaError("session_busy", "another run holds this session");
+  return { owner, until, fence: isHeld ? held.fence : (held?.fence ?? 0) + 1 };
+}

@@ -1,0 +1,79 @@
+import type { SessionView, StoredSnapshot } from "@orcha/contract";
+import type { VersionRow } from "./store.ts";
+
+/** How long a receipt answers for its write, in milliseconds: 24 hours. */
+export const receiptLifetimeMs = 86_400_000;
+
+/** A session's view as databases store it. */
+export interface SessionColumns {
+  sequence: number;
+  itemCount: number;
+  /** Milliseconds since 1970, so that times of any precision sort. */
+  updatedAt: number;
+  status: string;
+  runStatus: string | null;
+  snapshot: string;
+  openItems: string;
+}
+
+export function sessionColumns({ snapshot, itemCount, open }: SessionView): SessionColumns {
+  return {
+    sequence: snapshot.sequence,
+    itemCount,
+    updatedAt: Date.parse(snapshot.updatedAt),
+    status: snapshot.status,
+    runStatus: snapshot.runStatus ?? null,
+    snapshot: JSON.stringify(snapshot),
+    openItems: open.length === 0 ? "[]" : JSON.stringify(open),
+  };
+}
+
+/** Reads a view back. */
+export function viewOf(snapshot: string, itemCount: number, openItems: string): SessionView {
+  // Both texts are those of `sessionColumns`.
+  const read: StoredSnapshot = JSON.parse(snapshot);
+  const open: SessionView["open"] = openItems === "[]" ? [] : JSON.parse(openItems);
+  return { snapshot: read, itemCount, open };
+}
+
+/** The session that a delegated one belongs to and is deleted with; nothing for any other. */
+export function parentOf({ lineage }: StoredSnapshot): { agent: string; sessionId: string } | undefined {
+  if (lineage?.origin !== "delegated") return undefined;
+  return { agent: lineage.parentAgent, sessionId: lineage.parentSessionId };
+}
+
+/** Metadata as its index holds it: JSON, so that every key and value is storable and types stay apart. */
+export function metadataRows({ metadata }: Pick<StoredSnapshot, "metadata">): [key: string, value: string][] {
+  return Object.entries(metadata).map(([key, value]) => [JSON.stringify(key), JSON.stringify(value)]);
+}
+
+/** Where the versions of a batch go. */
+export interface VersionPlan {
+  /** Versions that the batch itself overtook: straight to the past. */
+  past: VersionRow[];
+  /** Positions whose present version becomes the past. */
+  kept: number[];
+  added: VersionRow[];
+  changed: VersionRow[];
+}
+
+/** Only the last version of an item becomes the item; the others of the batch are its past. */
+export function planVersions(versions: readonly VersionRow[]): VersionPlan {
+  const plan: VersionPlan = { past: [], kept: [], added: [], changed: [] };
+  const last = new Map<number, VersionRow>();
+  const fresh = new Set<number>();
+  for (const version of versions) {
+    const earlier = last.get(version.position);
+    if (earlier) plan.past.push(earlier);
+    else if (version.isNew) fresh.add(version.position);
+    else plan.kept.push(version.position);
+    last.set(version.position, version);
+  }
+  for (const version of last.values()) (fresh.has(version.position) ? plan.added : plan.changed).push(version);
+  return plan;
+}
+
+/** The look-up keys of a batch's new items. */
+export function lookupRows(versions: readonly VersionRow[]): { lookup: string; position: number }[] {
+  return versions.flatMap(({ isNew, lookups, position }) => (isNew ? lookups.map((lookup) => ({ lookup, position })) : []));
+}
