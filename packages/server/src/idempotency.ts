@@ -71,7 +71,8 @@ export class Idempotency {
 
   private async findOrPerform<O>(ref: SessionRef, wanted: WantedReceipt, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
     const found = await this.store.findReceipt(ref, wanted, this.surroundings.now() - lifetimeMs);
-    if (found) return this.answerOf(found, wanted);
+    // A receipt holds what the same operation answered.
+    if (found) return this.answerOf(found, wanted) as O;
     try {
       return await perform((outcome) => this.receiptOf(wanted, { outcome }));
     } catch (error) {
@@ -80,12 +81,11 @@ export class Idempotency {
     }
   }
 
-  private answerOf<O>(found: Receipt, wanted: WantedReceipt): O {
+  private answerOf(found: Receipt, wanted: WantedReceipt): unknown {
     if (found.digest !== wanted.digest) {
       throw new OrchaError("idempotency_conflict", "this idempotency key came with another input before");
     }
-    // A receipt holds what the same operation answered.
-    const answer: Answer<O> = JSON.parse(found.outcome);
+    const answer: Answer<unknown> = JSON.parse(found.outcome);
     if ("outcome" in answer) return answer.outcome;
     const { code, message, details } = answer.refusal;
     throw new OrchaError(code, message, details ? { details } : {});
