@@ -1,5 +1,5 @@
 import { advance, eventVersion, lookupKey, type SessionEvent } from "@orcha/contract";
-import type { Current, Receipt, SessionRef, SessionWrite, Store } from "@orcha/server";
+import type { Current, Receipt, SessionRef, SessionWrite, Store, WriteCondition } from "@orcha/server";
 import { expect, test } from "vitest";
 import { describeStores } from "../stores.ts";
 
@@ -132,4 +132,75 @@ describeStores("a store", (make) => {
     expect(await sequences(2, 2)).toEqual([2]);
     expect(await sequences(4, 9)).toEqual([]);
   });
+
+  test("holds a write to its condition", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created]));
+    const write = (condition: WriteCondition) =>
+      store.append(ref, [], (current) => ({ write: writeOf([requested], current), result: current.view.snapshot.sequence }), condition);
+    await expect(write({ expectedSequence: 2 })).rejects.toMatchObject({ code: "sequence_conflict", details: { sequence: 1 } });
+    expect(await write({ expectedSequence: 1 })).toEqual({ result: 1 });
+    await expect(write({ fence: 1 })).rejects.toMatchObject({ code: "session_busy" });
+    await expect(store.delete(ref, 1, { expectedSequence: 1 })).rejects.toMatchObject({ code: "sequence_conflict" });
+    expect((await store.eventPage(ref, { page: 1, pageSize: 9 }))?.total).toBe(2);
+    expect(await store.delete(ref, 1, { expectedSequence: 2 })).toBe(true);
+  });
+
+  test("lends a session to one run at a time, and fences off the one before", async () => {
+    const store = await make();
+    await store.create(ref, writeOf([created]));
+    const one = { owner: "one", until: 2000, now: 1000 };
+    const two = { owner: "two", until: 3000, now: 1500 };
+    expect(await store.takeLease(ref, one)).toEqual({ owner: "one", until: 2000, fence: 1 });
+    await expect(store.takeLease(ref, two)).rejects.toMatchObject({ code: "session_busy", retryable: true });
+    expect(await store.takeLease(ref, { ...one, until: 2500, now: 1900 })).toEqual({ owner: "one", until: 2500, fence: 1 });
+    expect(await store.takeLease(ref, { ...two, now: 2500 })).toEqual({ owner: "two", until: 3000, fence: 2 });
+    const write = (fence: number) => store.append(ref, [], (current) => ({ write: writeOf([requested], current), result: current.lease }), { fence });
+    await expect(write(1)).rejects.toMatchObject({ code: "session_busy" });
+    expect(await write(2)).toEqual({ result: { owner: "two", until: 3000, fence: 2 } });
+    await store.releaseLease(ref, 1);
+    await expect(store.takeLease(ref, { ...one, until: 9000, now: 2600 })).rejects.toMatchObject({ code: "session_busy" });
+    await store.releaseLease(ref, 2);
+    expect(await store.takeLease(ref, { ...one, until: 9000, now: 2600 })).toEqual({ owner: "one", until: 9000, fence: 3 });
+    expect(await store.takeLease({ ...ref, sessionId: "ses_2" }, one)).toBeUndefined();
+  });
+
+  test("deletes delegated children with their parent, of its tenant and agent alone", async () => {
+    const store = await make();
+    const child = (sessionId: string, parentSessionId: string, tenant = ref.tenant) =>
+      store.create({ tenant, agent: "researcher", sessionId }, writeOf([delegated(sessionId, parentSessionId)]));
+    await store.create(ref, writeOf([created]));
+    await store.create({ ...ref, tenant: "rival" }, writeOf([created]));
+    await child("child_1", ref.sessionId);
+    await child("child_2", "ses_other");
+    await child("child_1", ref.sessionId, "rival");
+    expect(await store.list({ tenant: ref.tenant, agent: "researcher", limit: 9 })).toEqual([]);
+    expect(await store.list({ tenant: ref.tenant, agent: "researcher", metadata: { kept: true }, limit: 9 })).toEqual([]);
+    await store.delete(ref, 1);
+    const alive = async (sessionId: string, tenant = ref.tenant) => (await store.snapshot({ tenant, agent: "researcher", sessionId })) !== undefined;
+    expect([await alive("child_1"), await alive("child_2"), await alive("child_1", "rival")]).toEqual([false, true, true]);
+    await expect(child("child_1", ref.sessionId)).rejects.toMatchObject({ code: "session_exists" });
+  });
+
+  test("keeps the receipt of a refusal, with its session or without one", async () => {
+    const store = await make();
+    await store.keepReceipt(ref, receipt);
+    expect(await store.findReceipt(ref, receipt, 0)).toEqual(receipt);
+    await expect(store.keepReceipt(ref, receipt)).rejects.toMatchObject({ name: "ReceiptExists" });
+    await store.keepReceipt(ref, { ...receipt, createdAt: receipt.createdAt + 86_400_001, digest: "e" });
+    expect(await store.findReceipt(ref, receipt, 0)).toMatchObject({ digest: "e" });
+    await store.create(ref, writeOf([created]));
+    await store.keepReceipt(ref, { ...receipt, key: "of the session" });
+    await store.delete(ref, 1);
+    expect(await store.findReceipt(ref, { ...receipt, key: "of the session" }, 0)).toBeUndefined();
+  });
 });
+
+/** The first event of a session that another one delegated to. */
+function delegated(sessionId: string, parentSessionId: string): Draft {
+  const lineage = { origin: "delegated" as const, parentAgent: ref.agent, parentSessionId, parentCallId: "call_1" };
+  return {
+    type: "session.created",
+    data: { schemaVersion: 1, sessionId, agent: "researcher", status: "active", metadata: { kept: true }, variables: {}, lineage },
+  };
+}

@@ -14,6 +14,7 @@ export {
   type Current,
   type Decision,
   type EventRow,
+  type Lease,
   type ListPosition,
   type ListQuery,
   type PageQuery,
@@ -25,4 +26,5 @@ export {
   type StoredPage,
   type TouchedItem,
   type VersionRow,
+  type WriteCondition,
 } from "./store/store.ts";
