@@ -21,7 +21,8 @@ await main();
 
 async function main(): Promise<void> {
   const server = await start();
-  console.log(`Orcha serves at ${server.url}, sessions are in ${file}.\n`);
+  console.log(`Orcha serves at ${server.url}, sessions are in ${file}.`);
+  console.log("No token is set, so only this machine may call.\n");
   try {
     await showConversation(server);
     if (!once) {

@@ -4,7 +4,7 @@ import { bodyLimit } from "hono/body-limit";
 import { authorise, everybody, type Authenticate } from "./auth.ts";
 import type { Call } from "./call.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { isServerFault, toOrchaError, toWire, type OnError } from "./failure.ts";
+import { isServerFault, toOrchaError, toResponse, type OnError } from "./failure.ts";
 import { createRouter } from "./router.ts";
 import { bodyTooLarge, createRpcHandler } from "./rpc.ts";
 import { createSessions } from "./sessions.ts";
@@ -53,8 +53,7 @@ export function createApp(options: AppOptions): Hono {
 
   function refuse(error: OrchaError, operation = "request"): Response {
     if (isServerFault(error)) onError(error.cause ?? error, { operation });
-    const wire = toWire(error);
-    return Response.json({ json: wire.toJSON() }, { status: wire.status });
+    return toResponse(error);
   }
 
   return app;

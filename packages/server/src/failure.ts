@@ -39,3 +39,9 @@ export function toWire(error: OrchaError): ORPCError<string, { retryable: boolea
     cause: error,
   });
 }
+
+/** The error as an answer of its own, outside of oRPC; a 401 says how to do better, as HTTP asks. */
+export function toResponse(error: OrchaError): Response {
+  const headers: Record<string, string> = error.status === 401 ? { "www-authenticate": "Bearer" } : {};
+  return Response.json({ json: toWire(error).toJSON() }, { status: error.status, headers });
+}

@@ -1,6 +1,7 @@
 // The server, for any place that runs `fetch` handlers. `@orcha/server/node` listens; `/sqlite` keeps a file.
 export { createApp, type AppOptions } from "./app.ts";
-export { type Authenticate, type Principal } from "./auth.ts";
+export { isScope, type Authenticate, type Principal } from "./auth.ts";
+export { bearerTokens, type BearerToken } from "./tokens.ts";
 export { type Surroundings } from "./surroundings.ts";
 export { type OnError } from "./failure.ts";
 

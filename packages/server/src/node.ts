@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { serve as listen, type ServerType } from "@hono/node-server";
 import { createApp, type AppOptions } from "./app.ts";
+import { refuseStrangers } from "./host.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Node's own digest: WebCrypto's goes through the thread pool, which costs more than the hashing. */
@@ -10,7 +11,7 @@ export const nodeSurroundings: Partial<Surroundings> = { digest: (text) => hash(
 export interface ServeOptions extends AppOptions {
   /** Default 4310; 0 takes any free port. */
   port?: number;
-  /** Default 127.0.0.1. Without `auth` only loopback addresses are accepted. */
+  /** Default 127.0.0.1. Without `auth` only loopback addresses are accepted, and only requests that name one as host. */
   hostname?: string;
   /** How long `close()` lets open requests finish, in milliseconds; default 10,000. */
   drainMs?: number;
@@ -37,7 +38,10 @@ export async function serve(options: ServeOptions): Promise<OrchaServer> {
     throw new TypeError(`without auth a server listens on loopback only (127.0.0.1, ::1 or localhost), not on ${hostname}`);
   }
   const app = createApp({ ...parts, surroundings: { ...nodeSurroundings, ...parts.surroundings } });
-  const { server, actual } = await open((found) => listen({ fetch: app.fetch, port, hostname }, found));
+  const fetch: typeof app.fetch = parts.auth
+    ? app.fetch
+    : (request, env) => refuseStrangers(request) ?? app.fetch(request, env);
+  const { server, actual } = await open((found) => listen({ fetch, port, hostname }, found));
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
     await drain(server, drainMs);
