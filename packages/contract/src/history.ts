@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { ActionTypes, AgentTypes, AnyAgentTypes, Unlisted } from "./agent.ts";
 import { messageContentSchema, type MessageContent } from "./content.ts";
-import { evaluationMetricSchema, type ClientActionOutcome, type EvaluationMetric, type SessionEvent } from "./event.ts";
+import type { ClientActionOutcome, EvaluationMetric, SessionEvent } from "./event.ts";
+import { evaluationMetricSchema } from "./event-schema.ts";
 import { snapshotEntries, type SessionSnapshot } from "./session.ts";
 import { usageSchema, type Usage } from "./usage.ts";
 

@@ -81,11 +81,9 @@ export {
   type UnreadableItem,
   type WaitingClientActionItem,
 } from "./history.ts";
+export { eventDataSchemas, isEventType, timestampSchema } from "./event-schema.ts";
 export {
-  eventDataSchemas,
   eventVersion,
-  isEventType,
-  timestampSchema,
   type ClientActionCall,
   type ClientActionOutcome,
   type ClientActionResult,
@@ -142,11 +140,8 @@ export {
 } from "./transcript.ts";
 
 // From events to what is stored: pure, shared by every store.
+export { isOpen, lookupKey, lookupsOf, lookupsOfItem } from "./lookup.ts";
 export {
-  isOpen,
-  lookupKey,
-  lookupsOf,
-  lookupsOfItem,
   project,
   resultMissing,
   unfinishedAction,

@@ -1,5 +1,6 @@
 import type { SessionEvent } from "./event.ts";
-import { isOpen, lookupsOfItem, project, type PlacedItem, type Touched } from "./projection.ts";
+import { isOpen, lookupsOfItem } from "./lookup.ts";
+import { project, type PlacedItem, type Touched } from "./projection.ts";
 import { openSnapshot, projectSnapshot, type StoredSnapshot } from "./snapshot.ts";
 
 /** An item that later events may still finish, as the session remembers it. */
