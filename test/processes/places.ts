@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { describe } from "vitest";
-import { temporaryFolders } from "../stores.ts";
+import { describe, inject } from "vitest";
+import { temporaryFolders, temporarySchemas } from "../stores.ts";
 import type { Place } from "./process.ts";
 
 /** Runs the same tests on every database that server processes can share. */
@@ -8,5 +8,9 @@ export function describePlaces(name: string, tests: (makePlace: () => Promise<Pl
   describe(`${name} on sqlite`, () => {
     const folders = temporaryFolders();
     tests(async () => ({ sqlite: { file: join(await folders(), "orcha.db") } }));
+  });
+  describe(`${name} on postgres`, () => {
+    const schemas = temporarySchemas();
+    tests(async () => ({ postgres: { connectionString: inject("postgresUrl"), schema: schemas() } }));
   });
 }
