@@ -1,13 +1,14 @@
 import { defineConfig } from "vitest/config";
 
 // Tests run on the sources: no build stands between an edit and its test.
-const conditions = ["source", "node", "import", "default"];
+const conditions = ["source", "node", "default"];
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/postgres.ts"],
     restoreMocks: true,
     testTimeout: 20_000,
   },

@@ -13,10 +13,10 @@ test("a database that is gone for a while: storage_error within a bound, nothing
 
   const acknowledged = new Set<string>();
   const codes = new Set<string>();
-  let writing = true;
+  const writing = new AbortController();
   let count = 0;
   async function write(): Promise<void> {
-    while (writing) {
+    while (!writing.signal.aborted) {
       const content = `m${(count += 1)}`;
       const { data, error } = await orcha.supportAgent.append.safe(sessionId, { messages: [{ role: "user", content }] });
       if (data) acknowledged.add(content);
@@ -39,7 +39,7 @@ test("a database that is gone for a while: storage_error within a bound, nothing
   await database.start();
   const before = acknowledged.size;
   await expect.poll(() => acknowledged.size, { timeout: 20_000 }).toBeGreaterThan(before + 50);
-  writing = false;
+  writing.abort();
   await writers;
 
   expect(codes).toEqual(new Set(["storage_error"]));

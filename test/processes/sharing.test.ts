@@ -75,6 +75,8 @@ describePlaces("two server processes that share a database", (makePlace) => {
     expect((await two.supportAgent.events(sessionId)).total).toBe(2);
     const created = await Promise.all([one, two, one, two].map((orcha) => orcha.supportAgent.create({ name: "n", idempotencyKey: "c" })));
     expect(new Set(created.map((session) => session.sessionId)).size).toBe(1);
+    const named = await Promise.all([one, two, one, two].map((orcha) => orcha.supportAgent.create({ sessionId: "mine", idempotencyKey: "d" })));
+    expect(new Set(named.map((session) => JSON.stringify(session))).size).toBe(1);
   });
 
   test("an action requested on one and completed on the other is one item; an answer is given once", async () => {

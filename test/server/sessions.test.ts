@@ -80,10 +80,10 @@ describeStores("sessions", (make) => {
       { type: "session_completed", status: "failed", summary: "Gave up." },
     ]);
     for (const write of [
-      orcha.supportAgent.append(sessionId, { messages: [{ role: "user", content: "more" }] }),
-      orcha.supportAgent.complete(sessionId),
+      () => orcha.supportAgent.append(sessionId, { messages: [{ role: "user", content: "more" }] }),
+      () => orcha.supportAgent.complete(sessionId),
     ]) {
-      expect(await codeOf(write)).toBe("session_completed");
+      expect(await codeOf(write())).toBe("session_completed");
     }
     expect((await orcha.supportAgent.update(sessionId, { name: "Done" })).name).toBe("Done");
     await orcha.supportAgent.delete(sessionId);

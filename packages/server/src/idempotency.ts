@@ -20,6 +20,9 @@ export interface Attempt {
   input: unknown;
 }
 
+/** How often a call looks again after another server was faster; the second look finds its receipt. */
+const maxTries = 10;
+
 type WantedReceipt = Pick<Receipt, "operation" | "sessionId" | "key" | "digest">;
 
 /** What a receipt's outcome holds. */
@@ -54,7 +57,7 @@ export class Idempotency {
     const digest = await this.surroundings.digest(canonicalJson(input));
     const name = JSON.stringify([ref.tenant, ref.agent, operation, keySession, key]);
     const receiptKey = { operation, sessionId: keySession, key };
-    for (;;) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       await this.waitFor(name);
       const running = this.findOrPerform<O>(ref, { ...receiptKey, digest }, perform);
       const settled = running.then(noop, noop);
@@ -67,6 +70,7 @@ export class Idempotency {
         if (this.inFlight.get(name) === settled) this.inFlight.delete(name);
       }
     }
+    throw new OrchaError("session_busy", "calls with this idempotency key keep coming between");
   }
 
   private async findOrPerform<O>(ref: SessionRef, wanted: WantedReceipt, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
@@ -95,12 +99,20 @@ export class Idempotency {
     return { ...wanted, outcome: JSON.stringify(answer), createdAt: this.surroundings.now() };
   }
 
-  /** The refusal is the caller's answer either way: a store that can't keep it only costs the repetition. */
+  /**
+   * Keeps a refusal as the answer. Throws `ReceiptExists` where the same call was answered meanwhile, by another server:
+   * what looked like a conflict was its own success.
+   */
   private async keepRefusal(ref: SessionRef, wanted: WantedReceipt, { code, message, details }: OrchaError): Promise<void> {
     // Snapshots are content, which receipts don't hold.
     const { snapshot: _snapshot, ...said } = details ?? {};
     const refusal = { code, message, ...(details ? { details: said } : {}) };
-    await this.store.keepReceipt(ref, this.receiptOf(wanted, { refusal })).catch(() => undefined);
+    try {
+      await this.store.keepReceipt(ref, this.receiptOf(wanted, { refusal }));
+    } catch (error) {
+      // A store that can't keep it only costs the repetition; the refusal is the caller's answer either way.
+      if (error instanceof ReceiptExists) throw error;
+    }
   }
 
   private async waitFor(name: string): Promise<void> {

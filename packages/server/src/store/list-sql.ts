@@ -7,17 +7,28 @@ export interface BoundSql {
   values: (string | number)[];
 }
 
+/** How a database writes the list's statement. */
+export interface ListDialect {
+  /** The placeholder of the value at an index from 1 on. */
+  placeholder: (index: number) => string;
+  /** What to read in place of a table. */
+  table: (name: "sessions" | "session_metadata") => string;
+  /** A text as the index of metadata holds it. */
+  indexed: (text: string) => string;
+}
+
 /**
  * Builds the list of sessions: along the index of one metadata entry where one is asked for, else along the index of
  * updates. Either gives the rows in order, so that a page costs its length.
  */
-export function listSql(query: ListQuery, placeholder: (index: number) => string, table: (name: string) => string): BoundSql {
+export function listSql(query: ListQuery, { placeholder, table, indexed }: ListDialect): BoundSql {
   const values: (string | number)[] = [];
   function bind(value: string | number): string {
     values.push(value);
     return placeholder(values.length);
   }
-  const [first, ...others] = metadataRows({ metadata: query.metadata ?? {} });
+  const entries = metadataRows({ metadata: query.metadata ?? {} });
+  const [first, ...others] = entries.map(([key, value]) => [indexed(key), indexed(value)] as const);
   const source = first ? "m" : "s";
   const conditions = [`${source}.tenant = ${bind(query.tenant)}`, `${source}.agent = ${bind(query.agent)}`];
   if (first) conditions.push(`m.key = ${bind(first[0])}`, `m.value = ${bind(first[1])}`);

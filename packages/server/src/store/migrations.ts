@@ -94,3 +94,94 @@ export const sqliteMigrations: readonly Migration[] = [
     `,
   },
 ];
+
+/** Every step of the Postgres schema, oldest first; `schema` is a quoted name. */
+export function postgresMigrations(schema: string): readonly Migration[] {
+  return [
+    {
+      version: 1,
+      name: "the log, its projections and receipts",
+      // Names sort by their bytes, as in the other stores. A deleted session stays as an empty row: the one unique index
+      // then settles who gets an id, whichever write is faster.
+      sql: `
+        CREATE TABLE ${schema}.sessions (
+          key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+          updated_at bigint NOT NULL,
+          lease_until bigint NOT NULL DEFAULT 0,
+          deleted_at bigint,
+          sequence integer NOT NULL,
+          item_count integer NOT NULL,
+          lease_fence integer NOT NULL DEFAULT 0,
+          lease_owner text,
+          tenant text COLLATE "C" NOT NULL,
+          agent text COLLATE "C" NOT NULL,
+          id text COLLATE "C" NOT NULL,
+          parent_agent text COLLATE "C",
+          parent_id text COLLATE "C",
+          status text COLLATE "C" NOT NULL,
+          run_status text COLLATE "C",
+          snapshot text NOT NULL,
+          open_items text NOT NULL,
+          open_positions integer[] NOT NULL,
+          UNIQUE (tenant, agent, id)
+        );
+        CREATE INDEX sessions_by_update ON ${schema}.sessions (tenant, agent, updated_at DESC, id)
+          WHERE parent_id IS NULL AND deleted_at IS NULL;
+        CREATE INDEX sessions_by_parent ON ${schema}.sessions (tenant, parent_agent, parent_id)
+          WHERE parent_id IS NOT NULL AND deleted_at IS NULL;
+        CREATE TABLE ${schema}.session_metadata (
+          session bigint NOT NULL,
+          updated_at bigint NOT NULL,
+          tenant text COLLATE "C" NOT NULL,
+          agent text COLLATE "C" NOT NULL,
+          key text COLLATE "C" NOT NULL,
+          value text COLLATE "C" NOT NULL,
+          id text COLLATE "C" NOT NULL
+        );
+        CREATE UNIQUE INDEX session_metadata_entry
+          ON ${schema}.session_metadata (tenant, agent, key, value, updated_at DESC, id);
+        CREATE TABLE ${schema}.events (
+          session bigint NOT NULL,
+          sequence integer NOT NULL,
+          item_count integer NOT NULL,
+          body text NOT NULL,
+          PRIMARY KEY (session, sequence)
+        );
+        CREATE TABLE ${schema}.items (
+          session bigint NOT NULL,
+          position integer NOT NULL,
+          sequence integer NOT NULL,
+          body text NOT NULL,
+          PRIMARY KEY (session, position)
+        );
+        CREATE TABLE ${schema}.item_lookups (
+          session bigint NOT NULL,
+          position integer NOT NULL,
+          lookup text COLLATE "C" NOT NULL,
+          PRIMARY KEY (session, lookup, position)
+        );
+        CREATE TABLE ${schema}.item_versions (
+          session bigint NOT NULL,
+          position integer NOT NULL,
+          sequence integer NOT NULL,
+          body text NOT NULL,
+          PRIMARY KEY (session, position, sequence)
+        );
+        CREATE TABLE ${schema}.receipts (
+          session bigint NOT NULL,
+          created_at bigint NOT NULL,
+          tenant text COLLATE "C" NOT NULL,
+          agent text COLLATE "C" NOT NULL,
+          operation text COLLATE "C" NOT NULL,
+          session_id text COLLATE "C" NOT NULL,
+          key text COLLATE "C" NOT NULL,
+          digest text NOT NULL,
+          outcome text NOT NULL,
+          CONSTRAINT receipts_key PRIMARY KEY (tenant, agent, operation, session_id, key)
+        );
+        CREATE INDEX receipts_by_session ON ${schema}.receipts (session);
+        CREATE INDEX receipts_by_age ON ${schema}.receipts (created_at);
+      `,
+    },
+  ];
+}

@@ -1,5 +1,6 @@
 import { OrchaError } from "@orcha/contract";
 import Database from "better-sqlite3";
+import { sleep } from "./wait.ts";
 
 /** How long a statement waits for another process's transaction, in milliseconds. */
 export const busyTimeoutMs = 5000;
@@ -38,8 +39,4 @@ function reasonOf(code: string): string {
   if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB") return "the database file is damaged";
   if (code.startsWith("SQLITE_IOERR") || code.startsWith("SQLITE_CANTOPEN")) return "the database file can't be read or written";
   return "the database failed";
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,0 +1,66 @@
+import { Appends } from "./postgres-append.ts";
+import type { PostgresOptions } from "./postgres-connections.ts";
+import { createSession } from "./postgres-create.ts";
+import { deleteSession } from "./postgres-delete.ts";
+import { takeLease } from "./postgres-lease.ts";
+import { listSnapshots } from "./postgres-list.ts";
+import { openPostgres } from "./postgres-open.ts";
+import { readEventPage, readEvents, readHistoryPage } from "./postgres-read.ts";
+import { findReceipt, keepReceipt } from "./postgres-receipts.ts";
+import { nameOf } from "./postgres-rows.ts";
+import type { Store } from "./store.ts";
+
+export type { PostgresAddress, PostgresOptions } from "./postgres-connections.ts";
+
+/**
+ * Keeps sessions in a Postgres schema that any number of servers may share. Brings the schema up to date first. Throws
+ * `storage_error` where the database can't be reached, or holds a newer or a foreign schema.
+ */
+export async function postgresStore(options: PostgresOptions = {}): Promise<Store> {
+  const parts = await openPostgres(options);
+  const { connections, statements } = parts;
+  const appends = new Appends(parts);
+
+  return {
+    create: (ref, write) => createSession(parts, ref, write),
+    read: (ref, lookups) => appends.read(ref, lookups),
+    append: (ref, lookups, decide, condition) => appends.append(ref, lookups, decide, condition),
+
+    async snapshot(ref) {
+      const [row] = await connections.query(statements.snapshot, nameOf(ref));
+      return row?.snapshot;
+    },
+
+    historyPage: (ref, query) => readHistoryPage(parts, ref, query),
+    eventPage: (ref, query) => readEventPage(parts, ref, query),
+    events: (ref, from, to) => readEvents(parts, ref, from, to),
+
+    async itemMadeBy(ref, position) {
+      const [row] = await connections.query(statements.itemMadeBy, [...nameOf(ref), position]);
+      return row?.sequence ?? undefined;
+    },
+
+    list: (query) => listSnapshots(parts, query),
+
+    async delete(ref, at, condition) {
+      const found = await deleteSession(parts, ref, at, condition);
+      appends.drop(ref);
+      return found;
+    },
+
+    async takeLease(ref, wanted) {
+      const lease = await takeLease(parts, ref, wanted);
+      if (lease) appends.leased(ref, lease);
+      return lease;
+    },
+
+    async releaseLease(ref, fence) {
+      await connections.query(statements.endLease, [...nameOf(ref), fence]);
+      appends.released(ref, fence);
+    },
+
+    keepReceipt: (ref, receipt) => keepReceipt(parts, ref, receipt),
+    findReceipt: (ref, key, since) => findReceipt(parts, ref, key, since),
+    close: () => connections.close(),
+  };
+}
