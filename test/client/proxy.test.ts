@@ -132,7 +132,7 @@ describe("the proxy never gets in the way", () => {
 
 describe("createOrcha", () => {
   it.each([
-    [undefined, "baseUrl is missing"],
+    [undefined, "baseUrl must be a whole URL"],
     ["", "baseUrl must be a whole URL"],
     ["localhost:3000", "baseUrl must begin with http:// or https://"],
     ["/api", "baseUrl must be a whole URL"],

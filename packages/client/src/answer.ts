@@ -2,15 +2,6 @@ import type { ErrorDetails } from "@orcha/contract";
 import { OrchaError, type OrchaErrorCode } from "./error.ts";
 import { isPlainObject } from "./json.ts";
 
-type Headers = Record<string, string | string[] | undefined>;
-
-/** A response whose body is not read yet, as oRPC hands it over. */
-export interface LazyResponse {
-  status: number;
-  headers: Headers;
-  body: () => Promise<unknown>;
-}
-
 // What a gateway answers while the server behind it restarts.
 const gatewayStatuses = [502, 503, 504];
 
@@ -18,29 +9,34 @@ const gatewayStatuses = [502, 503, 504];
  * Reads the envelope of a successful answer. Throws the `OrchaError` that the server sent, `network` where the answer
  * broke off or a gateway spoke for the server, and `unexpected` where something else than Orcha answered.
  */
-export async function readAnswer(response: LazyResponse, mayBeEmpty: boolean): Promise<unknown> {
-  const { status, headers } = response;
-  const body = isJson(headers) ? await readBody(response) : undefined;
-  if (status >= 200 && status < 300) {
-    if (mayBeEmpty && (status === 204 || isPlainObject(body))) return body;
-    if (isPlainObject(body) && Object.hasOwn(body, "json")) return body;
+export async function readAnswer(response: Response, mayBeEmpty: boolean): Promise<unknown> {
+  const body = isJson(response) ? await readBody(response) : undefined;
+  if (response.ok) {
+    if (isPlainObject(body) && Object.hasOwn(body, "json")) return body["json"];
+    if (mayBeEmpty && (response.status === 204 || isPlainObject(body))) return undefined;
   } else if (isPlainObject(body) && isWireError(body["json"])) {
     throw fromWire(body["json"], response);
   }
   throw fromElsewhere(response);
 }
 
-function isJson(headers: Headers): boolean {
-  const type = single(headers["content-type"]);
-  return type === undefined || type.startsWith("application/json");
+function isJson({ headers }: Response): boolean {
+  const type = headers.get("content-type");
+  return type === null || type.startsWith("application/json");
 }
 
-async function readBody(response: LazyResponse): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
+  let text: string;
   try {
-    return await response.body();
+    text = await response.text();
   } catch (cause) {
-    if (cause instanceof SyntaxError) throw fromElsewhere(response, cause);
     throw new OrchaError("network", "the connection broke while the answer was read", { cause });
+  }
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw fromElsewhere(response, cause);
   }
 }
 
@@ -55,7 +51,7 @@ function isWireError(value: unknown): value is WireError {
   return isPlainObject(value) && typeof value["code"] === "string" && typeof value["message"] === "string";
 }
 
-function fromWire({ code, message, data }: WireError, { status, headers }: LazyResponse): OrchaError {
+function fromWire({ code, message, data }: WireError, { status, headers }: Response): OrchaError {
   const { retryable, details } = isPlainObject(data) ? data : {};
   return new OrchaError(code, message, {
     retryable: retryable === true,
@@ -64,7 +60,7 @@ function fromWire({ code, message, data }: WireError, { status, headers }: LazyR
   });
 }
 
-function fromElsewhere({ status, headers }: LazyResponse, cause?: unknown): OrchaError {
+function fromElsewhere({ status, headers }: Response, cause?: unknown): OrchaError {
   const details = withRetryAfter(undefined, headers);
   if (gatewayStatuses.includes(status)) {
     return new OrchaError("network", `a gateway answered ${status} in place of the server`, { details, cause });
@@ -75,12 +71,8 @@ function fromElsewhere({ status, headers }: LazyResponse, cause?: unknown): Orch
 
 /** Adds what the Retry-After header says, where the details don't say it themselves. */
 function withRetryAfter(details: ErrorDetails | undefined, headers: Headers): ErrorDetails | undefined {
-  const header = single(headers["retry-after"]);
-  if (header === undefined || details?.["retryAfterMs"] !== undefined) return details;
+  const header = headers.get("retry-after");
+  if (header === null || details?.["retryAfterMs"] !== undefined) return details;
   const retryAfterMs = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
   return Number.isNaN(retryAfterMs) ? details : { ...details, retryAfterMs: Math.max(0, retryAfterMs) };
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -1,8 +1,7 @@
 import type { Contract } from "@orcha/contract";
-import { createORPCClient } from "@orpc/client";
-import { RPCLink } from "@orpc/client/fetch";
+import { createORPCClient, type ClientLink } from "@orpc/client";
 import type { ContractRouterClient } from "@orpc/contract";
-import ky from "ky";
+import ky, { type KyInstance } from "ky";
 import { readAnswer } from "./answer.ts";
 import { OrchaError } from "./error.ts";
 import { isToken, type Settings } from "./options.ts";
@@ -16,7 +15,7 @@ export interface CallContext {
 /** Every operation of the server, untouched: one call is one request. */
 export type Rpc = ContractRouterClient<Contract, CallContext>;
 
-/** Builds the operations: oRPC's protocol, with ky as its fetch. */
+/** Builds the operations: oRPC's client, with a link that sends plain JSON through ky. */
 export function createRpc(settings: Settings): Rpc {
   const http = ky.create({
     fetch: (input, init) => send(settings, input, init),
@@ -25,20 +24,29 @@ export function createRpc(settings: Settings): Rpc {
     retry: 0,
     timeout: false,
   });
-  const link = new RPCLink<CallContext>({
-    url: settings.rpcUrl,
-    headers: ({ context }) => headersOf(settings, context),
-    fetch: (request, init) => http(request, init),
-    clientInterceptors: [
-      async (call) => {
-        // The input was checked to be plain JSON, so it travels as it is: oRPC's own walk would lose a `__proto__` key.
-        const response = await call.next({ ...call, request: { ...call.request, body: { json: call.input } } });
-        const body = await readAnswer(response, call.path[0] === "delete");
-        return { ...response, body: async () => body };
-      },
-    ],
-  });
-  return createORPCClient(link);
+  return createORPCClient(createLink(settings, http));
+}
+
+/**
+ * oRPC's own link would carry dates, maps and the like, and walk every input and answer to find them. The wire is plain
+ * JSON: the input was checked to be, and a key such as `__proto__` stays data.
+ */
+function createLink(settings: Settings, http: KyInstance): ClientLink<CallContext> {
+  return {
+    async call([operation = ""], input, { context, signal }) {
+      const headers = await headersOf(settings, context);
+      headers.set("content-type", "application/json");
+      const body = JSON.stringify({ json: input });
+      const response = await http.post(`${settings.rpcUrl}/${operation}`, {
+        body,
+        headers,
+        // A redirect means that something else than Orcha answered; following it would repeat the call elsewhere.
+        redirect: "manual",
+        ...(signal ? { signal } : {}),
+      });
+      return readAnswer(response, operation === "delete");
+    },
+  };
 }
 
 async function send({ fetch }: Settings, ...request: Parameters<typeof fetch>): Promise<Response> {

@@ -80,7 +80,6 @@ export function isToken(token: unknown): token is string {
 }
 
 function readBaseUrl(baseUrl: string): string {
-  if (typeof baseUrl !== "string") refuse("baseUrl", 'is missing; give the server\'s address, such as "http://localhost:3000"');
   let url: URL;
   try {
     url = new URL(baseUrl);
@@ -88,10 +87,8 @@ function readBaseUrl(baseUrl: string): string {
     return refuse("baseUrl", `must be a whole URL, such as "http://localhost:3000", not ${JSON.stringify(baseUrl)}`);
   }
   if (url.username !== "" || url.password !== "") refuse("baseUrl", "must not hold a user name or a password; use token");
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    refuse("baseUrl", `must begin with http:// or https://, unlike ${JSON.stringify(baseUrl)}`);
-  }
-  if (url.search !== "" || url.hash !== "") refuse("baseUrl", "must not have a query or a fragment");
+  if (!/^https?:$/.test(url.protocol)) refuse("baseUrl", `must begin with http:// or https://, unlike ${JSON.stringify(baseUrl)}`);
+  if (url.search + url.hash !== "") refuse("baseUrl", "must not have a query or a fragment");
   return `${url.href.replace(/\/+$/, "")}/rpc`;
 }
 

@@ -45,25 +45,12 @@ export function createOrcha<A extends object>(options: OrchaOptions<A>): Orcha<A
 const prototype: object = Object.freeze({ [Symbol.toStringTag]: "Orcha" });
 
 /** Keys that no agent can have: promises, consoles, serializers and React read them of any object. */
-const reservedKeys: ReadonlySet<string> = new Set([
-  "then",
-  "catch",
-  "finally",
-  "toJSON",
-  "toString",
-  "valueOf",
-  "constructor",
-  "prototype",
-  "__proto__",
-  "inspect",
-  "$$typeof",
-]);
+const reservedKeys = /^(then|catch|finally|toJSON|prototype|inspect|\$\$typeof)$/;
 
 function isAgentKey(key: string | symbol): key is string {
-  if (typeof key !== "string" || reservedKeys.has(key)) return false;
-  // Every object has these, and tools call them without asking: `orcha.hasOwnProperty("x")`.
-  if (key in Object.prototype) return false;
-  return /^[A-Za-z_$][A-Za-z0-9_$]{0,63}$/.test(key);
+  if (typeof key !== "string" || reservedKeys.test(key)) return false;
+  // Every object has these, and tools call them without asking: `orcha.hasOwnProperty("x")`, `toString`, `constructor`.
+  return !(key in Object.prototype) && /^[A-Za-z_$][\w$]{0,63}$/.test(key);
 }
 
 function refuse(verb: string, key: string | symbol): never {
