@@ -2,7 +2,6 @@ import type { Bed } from "./bed.ts";
 import type { Effort } from "./effort.ts";
 import { compare, type Result, type Rounds } from "./result.ts";
 import { p50 } from "./sampling.ts";
-import type { Synchronous } from "./side.ts";
 import { nextTurn, turnOf, type Turn } from "./workload.ts";
 
 /** The most that an append may take, as a multiple of the floor's. */
@@ -28,8 +27,8 @@ interface Series {
   orcha: Rounds;
 }
 
-/** Measures appends of one turn to sessions of every length. */
-export async function measureAppends(beds: readonly Bed[], effort: Effort, synchronous: Synchronous): Promise<Result[]> {
+/** Measures appends of one turn to sessions of every length; `name` tells the kind of append. */
+export async function measureAppends(beds: readonly Bed[], effort: Effort, name: string): Promise<Result[]> {
   const all: Series[] = kinds.flatMap((kind) => beds.map((bed) => ({ bed, kind, floor: [], orcha: [] })));
   for (let round = 0; round <= effort.rounds; round += 1) {
     for (const { bed, kind, floor, orcha } of all) {
@@ -45,18 +44,19 @@ export async function measureAppends(beds: readonly Bed[], effort: Effort, synch
     }
   }
   return all.map(({ bed, kind, floor, orcha }) => {
-    const line = { measure: `append ${synchronous}, ${kind.name}`, items: bed.items, against: "floor" };
+    const line = { measure: `${name}, ${kind.name}`, size: bed.items, against: "floor" };
     return compare(kind.withKey ? line : { ...line, target: floorTarget }, floor, orcha);
   });
 }
 
-interface Assigned {
+/** A turn and the session that it goes to. */
+export interface Assigned {
   id: string;
   turn: Turn;
 }
 
 /** The next turn of the kind, for the sessions of a bed in turn; made before the clock runs. */
-function takeTurn(bed: Bed, withTool: boolean): Assigned {
+export function takeTurn(bed: Bed, withTool: boolean): Assigned {
   const session = bed.sessions[bed.taken % bed.sessions.length];
   bed.taken += 1;
   if (!session) throw new RangeError("a bed without sessions");

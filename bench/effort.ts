@@ -2,11 +2,38 @@
 export interface Effort {
   /** Lengths of sessions, in history items, shortest first. */
   lengths: readonly number[];
+  /** How many sessions there are to list, fewest first. */
+  lists: readonly number[];
+  /** Lengths of the sessions that are read in a process of their own. */
+  memoryLengths: readonly [number, number];
+  /** Processes for each of those. */
+  processes: number;
   /** Rounds behind the one that warms up. */
   rounds: number;
   pageSamples: number;
   appendSamples: number;
+  /** Turns that each of the writers at once appends in one round. */
+  writerTurns: number;
 }
 
-export const fullEffort: Effort = { lengths: [100, 10_000, 100_000], rounds: 9, pageSamples: 200, appendSamples: 40 };
-export const quickEffort: Effort = { lengths: [100, 10_000], rounds: 5, pageSamples: 100, appendSamples: 20 };
+export const fullEffort: Effort = {
+  lengths: [100, 10_000, 100_000],
+  lists: [1000, 100_000],
+  memoryLengths: [1000, 100_000],
+  processes: 5,
+  rounds: 9,
+  pageSamples: 200,
+  appendSamples: 40,
+  writerTurns: 40,
+};
+
+export const quickEffort: Effort = {
+  lengths: [100, 10_000],
+  lists: [1000, 10_000],
+  memoryLengths: [1000, 10_000],
+  processes: 3,
+  rounds: 5,
+  pageSamples: 100,
+  appendSamples: 20,
+  writerTurns: 15,
+};

@@ -1,8 +1,8 @@
-import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { Bed } from "./bed.ts";
 import { eventsPerCycle, itemsPerCycle } from "./events.ts";
 import { itemsPerCycle as floorItemsPerCycle } from "./floor/items.ts";
+import { layOut } from "./table.ts";
 import { cycle } from "./workload.ts";
 
 /** What one table holds for each turn of the workload. */
@@ -13,23 +13,30 @@ export interface Footprint {
   jsonBytesPerTurn: number;
 }
 
-/** Says what each side writes for the same turns, as its file holds it, and the bytes of the files. */
-export function footprintOf(bed: Bed): { tables: Footprint[]; fileBytesPerTurn: { floor: number; orcha: number } } {
-  const floorTurns = (bed.sessions.length * bed.items * cycle) / floorItemsPerCycle;
-  const orchaTurns = (bed.sessions.length * bed.items * cycle) / itemsPerCycle;
-  return {
-    tables: [
-      ...tables("floor", bed.floorFile, ["events", "history"], "payload", floorTurns),
-      ...tables("orcha", bed.orchaFile, ["events", "items", "item_versions"], "body", orchaTurns),
-    ],
-    fileBytesPerTurn: { floor: sizeOf(bed.floorFile) / floorTurns, orcha: sizeOf(bed.orchaFile) / orchaTurns },
-  };
-}
-
 /** The workload's counts by rule, to read the tables by. */
-export const workloadNote =
+const workloadNote =
   `${cycle} turns are ${floorItemsPerCycle} items of the floor (a call and its result are two) and, in Orcha, ` +
   `${eventsPerCycle} events that make ${itemsPerCycle} items (a call and its result are one)`;
+
+/** Says what each side writes for the same turns, as its file holds it. */
+export function footprintOf(bed: Bed & { floorFile: string; orchaFile: string }): Footprint[] {
+  const floorTurns = (bed.sessions.length * bed.items * cycle) / floorItemsPerCycle;
+  const orchaTurns = (bed.sessions.length * bed.items * cycle) / itemsPerCycle;
+  return [
+    ...tables("floor", bed.floorFile, ["events", "history"], "payload", floorTurns),
+    ...tables("orcha", bed.orchaFile, ["events", "items", "item_versions"], "body", orchaTurns),
+  ];
+}
+
+/** Writes the footprint for people. */
+export function footprintText(footprint: readonly Footprint[]): string {
+  const rows = footprint.map(({ side, table, rowsPerTurn, jsonBytesPerTurn }) => [
+    `${side} ${table}`,
+    rowsPerTurn.toFixed(2),
+    jsonBytesPerTurn.toFixed(0),
+  ]);
+  return `Per turn of the workload: ${workloadNote}.\n${layOut(["table", "rows", "JSON bytes"], rows)}`;
+}
 
 function tables(side: Footprint["side"], file: string, names: readonly string[], column: string, turns: number): Footprint[] {
   const database = new Database(file, { readonly: true });
@@ -42,12 +49,4 @@ function tables(side: Footprint["side"], file: string, names: readonly string[],
   } finally {
     database.close();
   }
-}
-
-function sizeOf(file: string): number {
-  const database = new Database(file);
-  // What is still in the log of the last writes counts as well.
-  database.pragma("wal_checkpoint(TRUNCATE)");
-  database.close();
-  return statSync(file).size;
 }

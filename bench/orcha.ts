@@ -1,9 +1,8 @@
 import { defineAgent, defineAgents } from "@orcha/contract";
 import { createSessions, type Call, type Sessions, type Store } from "@orcha/server";
 import { nodeSurroundings } from "@orcha/server/node";
-import { sqliteStore } from "@orcha/server/sqlite";
 import { eventsOf, eventsPerCycle, itemsPerCycle, questionOf } from "./events.ts";
-import { pageSize, pinnedShare, type Place, type Side, type Synchronous } from "./side.ts";
+import { pageSize, pinnedShare, type Place, type Side } from "./side.ts";
 import { cycle, turnOf, type Turn } from "./workload.ts";
 
 export const agents = defineAgents({ support: defineAgent({}) });
@@ -15,14 +14,14 @@ export const call: Call = { principal: { tenant: "bench", scopes: ["read", "writ
 /** How many turns one append of the seeding holds: as many cycles as 1,000 events allow. */
 const batch = Math.floor(1000 / eventsPerCycle) * cycle;
 
-/** Opens Orcha on a file, without a transport; `wrap` may put something between it and its store. */
-export async function openOrcha(
-  file: string,
-  synchronous: Synchronous,
-  wrap: (store: Store) => Store = (store) => store,
-): Promise<OrchaSide> {
-  const store = wrap(await sqliteStore({ file, synchronous }));
-  return new OrchaSide(store, createSessions(agents, store, nodeSurroundings));
+/** Wires Orcha over a store, without a transport. */
+export function sessionsOn(store: Store): Sessions {
+  return createSessions(agents, store, nodeSurroundings);
+}
+
+/** Makes a side of a store. */
+export function orchaOn(store: Store): OrchaSide {
+  return new OrchaSide(store, sessionsOn(store));
 }
 
 /** Orcha as a side: everything goes through the operations that a transport calls. */
@@ -85,7 +84,8 @@ export class OrchaSide implements Side {
     return this.store.close();
   }
 
-  private async findPlaces(session: string): Promise<void> {
+  /** Works out where the pages of a session lie, for a session that another side seeded. */
+  async findPlaces(session: string): Promise<void> {
     const { total, sequence } = await this.sessions.reading.history(call, { agent, sessionId: session, page: 1, pageSize });
     const last = Math.ceil(total / pageSize);
     this.inputs.set(

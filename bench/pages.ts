@@ -4,9 +4,7 @@ import { compare, type Result, type Rounds } from "./result.ts";
 import { p50 } from "./sampling.ts";
 import { pageSize, places, type Place } from "./side.ts";
 
-/** The most that a page may take, as a multiple of the floor's page of the same place. */
-const floorTarget = 1.3;
-/** … of the longest session, as a multiple of the shortest one's. */
+/** The most that a page of the longest session may take, as a multiple of the shortest one's. */
 const growthTarget = 1.1;
 /** … anywhere in a session, as a multiple of the newest one's. */
 const placeTarget = 1.2;
@@ -19,8 +17,11 @@ interface Series {
   orcha: Rounds;
 }
 
-/** Measures pages of 50 as objects, everywhere in sessions of every length. */
-export async function measurePages(beds: readonly Bed[], effort: Effort): Promise<Result[]> {
+/**
+ * Measures pages of 50 as objects, everywhere in sessions of every length; `floorTarget` is the most that one may take,
+ * as a multiple of the floor's page of the same place.
+ */
+export async function measurePages(beds: readonly Bed[], effort: Effort, floorTarget: number): Promise<Result[]> {
   const all: Series[] = beds.flatMap((bed) => places.map((place) => ({ bed, place, floor: [], mirror: [], orcha: [] })));
   for (const { bed, place } of all) await checkPage(bed, place);
   for (let round = 0; round <= effort.rounds; round += 1) {
@@ -36,16 +37,21 @@ export async function measurePages(beds: readonly Bed[], effort: Effort): Promis
       orcha.push(orchaMs);
     }
   }
-  return [...all.map(againstFloor), ...all.filter(({ place }) => place === "newest").map(againstMirror), ...againstShortest(all), ...beds.map((bed) => againstNewest(all, bed))];
+  return [
+    ...all.map((series) => againstFloor(series, floorTarget)),
+    ...all.filter(({ place }) => place === "newest").map(againstMirror),
+    ...againstShortest(all),
+    ...beds.map((bed) => againstNewest(all, bed)),
+  ];
 }
 
-function againstFloor({ bed, place, floor, orcha }: Series): Result {
-  return compare({ measure: `page, ${place}`, items: bed.items, against: "floor", target: floorTarget }, floor, orcha);
+function againstFloor({ bed, place, floor, orcha }: Series, target: number): Result {
+  return compare({ measure: `page, ${place}`, size: bed.items, against: "floor", target }, floor, orcha);
 }
 
 /** Shown, not judged: the floor with the very same JSON, so that all that is left is Orcha's own doing. */
 function againstMirror({ bed, place, mirror, orcha }: Series): Result {
-  return compare({ measure: `page, ${place}`, items: bed.items, against: "floor, same JSON" }, mirror, orcha);
+  return compare({ measure: `page, ${place}`, size: bed.items, against: "floor, same JSON" }, mirror, orcha);
 }
 
 function againstShortest(all: readonly Series[]): Result[] {
@@ -55,7 +61,7 @@ function againstShortest(all: readonly Series[]): Result[] {
     .filter(({ bed }) => bed === longest)
     .flatMap((long) => {
       const short = all.find(({ bed, place }) => bed.items === shortest && place === long.place);
-      const line = { measure: `page, ${long.place}`, items: long.bed.items, against: `orcha at ${shortest}`, target: growthTarget };
+      const line = { measure: `page, ${long.place}`, size: long.bed.items, against: `orcha at ${shortest}`, target: growthTarget };
       return short ? [compare(line, short.orcha, long.orcha)] : [];
     });
 }
@@ -67,9 +73,9 @@ function againstNewest(all: readonly Series[], bed: Bed): Result {
   const [worst] = ofBed
     .filter(({ place }) => place !== "newest")
     .map(({ place, orcha }) =>
-      compare({ measure: `page, ${place} (worst)`, items: bed.items, against: "orcha newest", target: placeTarget }, newest, orcha),
+      compare({ measure: `page, ${place} (worst)`, size: bed.items, against: "orcha newest", target: placeTarget }, newest, orcha),
     )
-    .sort((left, right) => right.ratio - left.ratio);
+    .sort((left, right) => right.value - left.value);
   if (!worst) throw new RangeError("no places to compare");
   return worst;
 }

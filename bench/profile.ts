@@ -1,12 +1,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { eventDataSchemas } from "@orcha/contract";
+import { postgresStore } from "@orcha/server/postgres";
 import Database from "better-sqlite3";
+import pg from "pg";
 import * as v from "valibot";
+import { openCluster } from "./cluster.ts";
 import { eventsOf } from "./events.ts";
+import { openPostgresFloor } from "./floor/postgres.ts";
 import { openFloor } from "./floor/sqlite.ts";
-import { openOrcha } from "./orcha.ts";
+import { openOrcha } from "./orcha-file.ts";
+import { orchaOn, type OrchaSide } from "./orcha.ts";
+import type { Side } from "./side.ts";
 import { Stopwatch, watched } from "./stopwatch.ts";
 import { layOut } from "./table.ts";
 import { nextTurn, turnOf, type Turn } from "./workload.ts";
@@ -18,28 +25,59 @@ import { nextTurn, turnOf, type Turn } from "./workload.ts";
 
 const session = "profiled";
 const items = 10_000;
-const samples = 2000;
+/** How often the least write is done. */
+const commits = 1000;
 const watch = new Stopwatch();
-const directory = mkdtempSync(join(tmpdir(), "orcha-profile-"));
-try {
-  await profile();
-} finally {
-  rmSync(directory, { recursive: true, force: true });
+
+/** What is profiled, on one database. */
+interface Subject {
+  name: string;
+  samples: number;
+  floor: Side;
+  orcha: OrchaSide;
+  /** Times the least write, as `commit`. */
+  commitAlone: () => Promise<void>;
 }
 
-async function profile(): Promise<void> {
-  const floor = openFloor(join(directory, "floor.db"), "NORMAL");
-  const orcha = await openOrcha(join(directory, "orcha.db"), "NORMAL", (store) => watched(store, watch));
+const { values } = parseArgs({ options: { only: { type: "string" } } });
+if (values.only !== "postgres") await profileSqlite();
+if (values.only !== "sqlite") await profilePostgres();
+
+async function profileSqlite(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "orcha-profile-"));
+  try {
+    const floor = openFloor(join(directory, "floor.db"), "NORMAL");
+    const orcha = await openOrcha(join(directory, "orcha.db"), "NORMAL", (store) => watched(store, watch));
+    const commitAlone = async () => commitToFile(join(directory, "orcha.db"));
+    await profile({ name: "SQLite NORMAL", samples: 2000, floor, orcha, commitAlone });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function profilePostgres(): Promise<void> {
+  const cluster = await openCluster();
+  try {
+    const floor = await openPostgresFloor(await cluster.database("profile_floor"));
+    const url = await cluster.database("profile_orcha");
+    const orcha = orchaOn(watched(await postgresStore({ connectionString: url }), watch));
+    await profile({ name: cluster.about, samples: 1000, floor, orcha, commitAlone: () => commitToDatabase(url) });
+  } finally {
+    await cluster.remove();
+  }
+}
+
+async function profile({ name, samples, floor, orcha, commitAlone }: Subject): Promise<void> {
   let next = Math.max(await floor.seed(session, items), await orcha.seed(session, items));
 
-  await twice(async () => {
+  await twice(samples, async () => {
     await watch.timeAsync("floor", () => floor.page(session, "newest"));
     const page = await watch.timeAsync("orcha", () => orcha.page(session, "newest"));
     const texts = page.map((item) => JSON.stringify(item));
     watch.time("parse", () => texts.map((text): unknown => JSON.parse(text)));
   });
   const selectMs = us("store.historyPage");
-  print("page, newest", [
+  print(`${name}: page, newest`, [
     ["floor, whole", us("floor")],
     ["orcha, whole", us("orcha")],
     ["  store: session row, 50 rows", selectMs],
@@ -48,15 +86,15 @@ async function profile(): Promise<void> {
   ]);
 
   for (const withTool of [false, true]) {
-    await twice(async () => {
+    await twice(samples, async () => {
       const turn = turnOf(session, nextTurn(next, withTool));
       next = turn.number + 1;
       await watch.timeAsync("floor", () => floor.append(session, turn));
       await watch.timeAsync("orcha", () => orcha.append(session, turn));
       pureSteps(turn);
     });
-    commitAlone(join(directory, "orcha.db"));
-    print(withTool ? "append NORMAL, turn with tool" : "append NORMAL, plain turn", [
+    await commitAlone();
+    print(`${name}: append, ${withTool ? "turn with tool" : "plain turn"}`, [
       ["floor, whole", us("floor")],
       ["orcha, whole", us("orcha")],
       ["  check the events' schemas", us("schemas")],
@@ -72,7 +110,7 @@ async function profile(): Promise<void> {
 }
 
 /** Does it once to warm up, and once to measure. */
-async function twice(work: () => Promise<void>): Promise<void> {
+async function twice(samples: number, work: () => Promise<void>): Promise<void> {
   for (let sample = 0; sample < samples; sample += 1) await work();
   watch.clear();
   for (let sample = 0; sample < samples; sample += 1) await work();
@@ -85,12 +123,12 @@ function pureSteps(turn: Turn): void {
 }
 
 /** The least that any commit costs here: one page changes. */
-function commitAlone(file: string): void {
+function commitToFile(file: string): void {
   const database = new Database(file);
   database.pragma("synchronous = NORMAL");
   database.exec("CREATE TABLE IF NOT EXISTS one (n INTEGER)");
   const [begin, insert, commit] = ["BEGIN IMMEDIATE", "INSERT INTO one VALUES (1)", "COMMIT"].map((sql) => database.prepare(sql));
-  for (let sample = 0; sample < samples; sample += 1) {
+  for (let sample = 0; sample < commits; sample += 1) {
     watch.time("commit", () => {
       begin?.run();
       insert?.run();
@@ -99,6 +137,21 @@ function commitAlone(file: string): void {
   }
   database.exec("DROP TABLE one");
   database.close();
+}
+
+/** … and there: one round trip that waits for the disk. */
+async function commitToDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("CREATE TABLE one (n INTEGER)");
+    for (let sample = 0; sample < commits; sample += 1) {
+      await watch.timeAsync("commit", () => client.query({ name: "insert", text: "INSERT INTO one VALUES (1)" }));
+    }
+    await client.query("DROP TABLE one");
+  } finally {
+    await client.end();
+  }
 }
 
 function us(step: string): number {

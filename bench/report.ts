@@ -1,14 +1,12 @@
 import { cpus } from "node:os";
-import type { footprintOf } from "./footprint.ts";
-import { workloadNote } from "./footprint.ts";
+import type { Part } from "./part.ts";
 import { isWithin, type Result } from "./result.ts";
 import { layOut } from "./table.ts";
 
 /** Everything that a run found out. */
 export interface Report {
   machine: string;
-  footprint: ReturnType<typeof footprintOf>;
-  results: Result[];
+  parts: Part[];
   seconds: number;
 }
 
@@ -18,37 +16,33 @@ export function machineOf(): string {
 }
 
 /** Writes a report for people; the last line is the verdict. */
-export function textOf({ machine, footprint, results, seconds }: Report): string {
-  return [
-    machine,
-    "",
-    `Per turn of the workload: ${workloadNote}.`,
-    layOut(
-      ["table", "rows", "JSON bytes"],
-      footprint.tables.map(({ side, table, rowsPerTurn, jsonBytesPerTurn }) => [
-        `${side} ${table}`,
-        rowsPerTurn.toFixed(2),
-        jsonBytesPerTurn.toFixed(0),
-      ]),
-    ),
-    `file bytes a turn: floor ${footprint.fileBytesPerTurn.floor.toFixed(0)}, orcha ${footprint.fileBytesPerTurn.orcha.toFixed(0)}`,
-    "",
-    layOut(
-      ["measure", "items", "against", "base p50", "orcha p50", "ratio", "target", ""],
-      results.map((result) => [
-        result.measure,
-        result.items.toLocaleString("en"),
-        result.against,
-        `${result.baseMs.toFixed(4)} ms`,
-        `${result.orchaMs.toFixed(4)} ms`,
-        result.ratio.toFixed(2),
-        result.target?.toFixed(1) ?? "-",
-        result.target === undefined ? "" : isWithin(result) ? "ok" : "over",
-      ]),
-    ),
-    "",
-    `${verdictOf(results)} (${seconds.toFixed(0)} s)`,
-  ].join("\n");
+export function textOf({ machine, parts, seconds }: Report): string {
+  const results = parts.flatMap((part) => part.results);
+  return [machine, ...parts.map(sectionOf), `${verdictOf(results)} (${seconds.toFixed(0)} s)`].join("\n\n");
+}
+
+function sectionOf({ title, sizes, values, notes, results, seconds }: Part): string {
+  const table = layOut(
+    ["measure", sizes, "against", "base", "measured", values, "target", ""],
+    results.map((result) => [
+      result.measure,
+      result.size.toLocaleString("en"),
+      result.against,
+      amountOf(result, result.base),
+      amountOf(result, result.measured),
+      result.value.toFixed(2),
+      result.target?.toFixed(2) ?? "-",
+      result.target === undefined ? "" : isWithin(result) ? "ok" : "over",
+    ]),
+  );
+  return [`## ${title}`, ...(notes === undefined ? [] : ["", notes]), "", table, `${verdictOf(results)} (${seconds.toFixed(0)} s)`].join("\n");
+}
+
+/** Milliseconds need their small digits, megabytes one, and what is counted none. */
+const digits = { ms: 4, MB: 1, bytes: 0, trips: 0 };
+
+function amountOf({ unit }: Result, amount: number): string {
+  return `${amount.toFixed(digits[unit])} ${unit}`;
 }
 
 function verdictOf(results: readonly Result[]): string {

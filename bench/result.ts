@@ -1,30 +1,40 @@
-import { median, ratioOf } from "./sampling.ts";
+import { differenceOf, median, ratioOf } from "./sampling.ts";
 
-/** Medians in milliseconds, one for each round. */
+/** What was measured, once for each round. */
 export type Rounds = number[];
+
+/** What a line counts in. */
+export type Unit = "ms" | "trips" | "bytes" | "MB";
 
 /** One line of the report. */
 export interface Result {
   measure: string;
-  items: number;
-  /** What Orcha is held against. */
+  /** How many items or sessions there are. */
+  size: number;
+  /** What the measured side is held against. */
   against: string;
-  baseMs: number;
-  orchaMs: number;
-  ratio: number;
-  /** The largest ratio that is fine; absent where nobody promised one. */
+  unit: Unit;
+  base: number;
+  measured: number;
+  /** What is judged: a ratio, or how much more the measured side takes. */
+  value: number;
+  /** The largest value that is fine; absent where nobody promised one. */
   target?: number;
 }
 
-/** Compares what Orcha took with what it is held against, round by round. */
-export function compare(
-  line: Pick<Result, "measure" | "items" | "against" | "target">,
-  base: Rounds,
-  orcha: Rounds,
-): Result {
-  return { ...line, baseMs: median(base), orchaMs: median(orcha), ratio: ratioOf(orcha, base) };
+/** What a line is about, before anything was measured. */
+export type Line = Pick<Result, "measure" | "size" | "against" | "target"> & { unit?: Unit };
+
+/** Divides what was measured by what it is held against, round by round. */
+export function compare(line: Line, base: Rounds, measured: Rounds): Result {
+  return { unit: "ms", ...line, base: median(base), measured: median(measured), value: ratioOf(measured, base) };
 }
 
-export function isWithin({ ratio, target }: Result): boolean {
-  return target === undefined || ratio <= target;
+/** Says how much more was measured than what it is held against. */
+export function exceed(line: Line, base: Rounds, measured: Rounds): Result {
+  return { unit: "MB", ...line, base: median(base), measured: median(measured), value: differenceOf(measured, base) };
+}
+
+export function isWithin({ value, target }: Result): boolean {
+  return target === undefined || value <= target;
 }

@@ -31,3 +31,8 @@ export function median(numbers: readonly number[]): number {
 export function ratioOf(dividends: readonly number[], divisors: readonly number[]): number {
   return median(dividends.map((dividend, round) => dividend / (divisors[round] ?? Number.NaN)));
 }
+
+/** How much more the median of one thing is than that of another. */
+export function differenceOf(minuends: readonly number[], subtrahends: readonly number[]): number {
+  return median(minuends) - median(subtrahends);
+}

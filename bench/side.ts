@@ -26,4 +26,4 @@ export interface Side {
 }
 
 /** Adds a session that holds these items as they are; only the floor can. */
-export type SeedItems = (session: string, items: readonly unknown[]) => void;
+export type SeedItems = (session: string, items: readonly unknown[]) => Promise<void>;

@@ -25,7 +25,7 @@ export interface TestPostgres {
 }
 
 // What a test's server acknowledged outlives the server, but not the machine: nothing waits for the disk.
-const settings = ["fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=60"];
+const quickSettings = ["fsync=off", "full_page_writes=off", "shared_buffers=32MB", "max_connections=60"];
 
 /** Provides the URL of one server to the whole run: `ORCHA_TEST_POSTGRES_URL`, or one of its own. */
 export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
@@ -41,7 +41,7 @@ export default async function setup(project: Pick<TestProject, "provide">): Prom
 }
 
 /** Makes an empty cluster in a temporary folder. Postgres refuses to run as root, so root runs it as nobody. */
-export async function makePostgres(): Promise<TestPostgres> {
+export async function makePostgres(settings: readonly string[] = quickSettings): Promise<TestPostgres> {
   const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const folder = await mkdtemp(join(tmpdir(), "orcha-postgres-"));
   if (identity.uid !== undefined) await chown(folder, identity.uid, identity.gid);

@@ -8,7 +8,7 @@ import { itemsOf, itemsPerCycle, type FloorItem } from "./items.ts";
  * are frozen, so that ratios of different days can be compared. It checks nothing, projects nothing, has no versions.
  */
 
-const schema = `
+export const schema = `
   CREATE TABLE IF NOT EXISTS sessions (
     sid INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, n INTEGER NOT NULL, updated INTEGER NOT NULL, meta TEXT NOT NULL
   );
@@ -91,7 +91,7 @@ export function openFloor(file: string, synchronous: Synchronous): Side & { seed
     },
     page: async (session, place) => textsAt(session, place).map((text): unknown => JSON.parse(text)),
     append: async (session, turn) => appendAll(session, itemsOf(session, turn)),
-    seedItems(session, items) {
+    async seedItems(session, items) {
       statements.addSession.run(session, 0, "{}");
       appendItems(session, items, 0);
     },

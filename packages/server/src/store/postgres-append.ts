@@ -8,6 +8,7 @@ import { rowsOf } from "./postgres-rows.ts";
 import { WriteStatement } from "./postgres-write.ts";
 import { sessionColumns } from "./rows.ts";
 import type { Current, Decision, Lease, SessionRef, SessionWrite, WriteCondition } from "./store.ts";
+import { RecentNames } from "./recent-names.ts";
 import { Turns } from "./turns.ts";
 import { sleep } from "./wait.ts";
 
@@ -28,6 +29,8 @@ export class Appends {
   private readonly parts: PostgresParts;
   private readonly heads = new Heads();
   private readonly turns = new Turns();
+  /** Sessions that another process writes too: there a held head would only cost a trip. */
+  private readonly contested = new RecentNames(2000);
 
   constructor(parts: PostgresParts) {
     this.parts = parts;
@@ -53,7 +56,7 @@ export class Appends {
     // Writers of this process would only be in each other's way.
     return this.turns.run(name, async () => {
       for (let tries = 0; tries < maxTries; tries += 1) {
-        const held = this.heads.get(name);
+        const held = this.contested.has(name) ? undefined : this.heads.get(name);
         // Taken out until the write is known to be done.
         this.heads.drop(name);
         const head = held ?? (await readHead(this.parts, ref, lookups));
@@ -65,6 +68,7 @@ export class Appends {
           this.heads.set(name, next);
           return { result: decision.result };
         }
+        if (held) this.contested.add(name);
         if (tries > 1) await sleep(Math.random() * Math.min(50, 2 ** tries));
       }
       throw new OrchaError("session_busy", "other writes of this session keep coming between");

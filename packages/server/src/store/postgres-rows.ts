@@ -6,6 +6,9 @@ import type { EventRow, Receipt, SessionRef, SessionWrite } from "./store.ts";
 /** The parts of a session's row that every write sets. */
 export const rowColumns = "sequence, item_count, updated_at, status, run_status, snapshot, open_items, open_positions";
 
+/** The parts that still move where status, run and open items stay as they were. */
+export const plainColumns = "sequence, item_count, updated_at, snapshot";
+
 /** The rows of a batch, beside the session's own. */
 export interface WriteRows extends VersionPlan {
   events: readonly EventRow[];
@@ -59,4 +62,9 @@ export function receiptName(
 /** The values of `rowColumns`. */
 export function rowValues({ view }: SessionWrite, row: SessionColumns): unknown[] {
   return [...Object.values(row), view.open.map(({ position }) => position)];
+}
+
+/** The values of `plainColumns`. */
+export function plainValues({ sequence, itemCount, updatedAt, snapshot }: SessionColumns): unknown[] {
+  return [sequence, itemCount, updatedAt, snapshot];
 }
