@@ -49,6 +49,8 @@ export {
 export {
   findMetadataFault,
   maxMetadataKeys,
+  metadataSchema,
+  sessionIdSchema,
   sessionSnapshotSchema,
   type PendingClientAction,
   type PendingClientActionOf,
@@ -81,7 +83,7 @@ export {
   type UnreadableItem,
   type WaitingClientActionItem,
 } from "./history.ts";
-export { eventDataSchemas, isEventType, timestampSchema } from "./event-schema.ts";
+export { evaluationMetricSchema, eventDataSchemas, isEventType, timestampSchema } from "./event-schema.ts";
 export {
   eventVersion,
   type ClientActionCall,
@@ -101,9 +103,12 @@ export {
   type SessionEvent,
 } from "./event.ts";
 export {
+  assistantContentSchema,
   exceedsBytes,
   maxDataUriLength,
   maxTextBytes,
+  messageContentSchema,
+  toolResultContentSchema,
   type AssistantContent,
   type FileContent,
   type MediaContent,
@@ -114,10 +119,17 @@ export {
   type ToolCallContent,
   type ToolResultContent,
 } from "./content.ts";
-export { addUsage, type Usage } from "./usage.ts";
+export { addUsage, usageSchema, type Usage } from "./usage.ts";
 
 // The model's view: messages in and out.
-export { type AgentMessage, type AgentToolCall, type Finding, type FindingCode } from "./agent-message.ts";
+export {
+  agentMessageSchema,
+  findingSchema,
+  type AgentMessage,
+  type AgentToolCall,
+  type Finding,
+  type FindingCode,
+} from "./agent-message.ts";
 export {
   checkHistory,
   HistoryError,
