@@ -12,3 +12,8 @@ export function sessionExists(ref: SessionRef): OrchaError {
     details: { path: "sessionId" },
   });
 }
+
+/** Builds the error for a session that is to be renamed and isn't there. */
+export function nothingToPublish(ref: SessionRef): OrchaError {
+  return new OrchaError("session_not_found", `no session ${JSON.stringify(ref.sessionId)} to publish`);
+}

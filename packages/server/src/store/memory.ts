@@ -1,6 +1,7 @@
 import type { SessionView } from "@orcha/contract";
 import { checkCondition, nextLease } from "./condition.ts";
-import { ReceiptExists, sessionExists } from "./conflict.ts";
+import { nothingToPublish, ReceiptExists, sessionExists } from "./conflict.ts";
+import { compare, matches } from "./memory-list.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
 import { parentOf, receiptLifetimeMs } from "./rows.ts";
 import { touchedItems } from "./touched.ts";
@@ -8,7 +9,6 @@ import type {
   Current,
   EventRow,
   Lease,
-  ListQuery,
   Receipt,
   ReceiptKey,
   SessionRef,
@@ -156,6 +156,26 @@ export function memoryStore(): Store {
       return true;
     },
 
+    async publish(moves) {
+      const wanted = new Set<string>();
+      const found = moves.map(({ from, to }) => {
+        const session = sessions.get(sessionName(from));
+        const name = sessionName(to);
+        if (!session) throw nothingToPublish(from);
+        if (sessions.has(name) || tombstones.has(name) || wanted.has(name)) throw sessionExists(to);
+        wanted.add(name);
+        return session;
+      });
+      for (const [index, { from, to }] of moves.entries()) {
+        const session = found[index];
+        sessions.delete(sessionName(from));
+        if (!session) continue;
+        session.ref = to;
+        delete session.lease;
+        sessions.set(sessionName(to), session);
+      }
+    },
+
     async takeLease(ref, wanted) {
       const session = sessions.get(sessionName(ref));
       if (!session) return undefined;
@@ -206,27 +226,6 @@ function currentOf(session: MemorySession, lookups: readonly string[]): Current 
 
 function isKept(receipt: Receipt | undefined, since: number): boolean {
   return receipt !== undefined && receipt.createdAt >= since;
-}
-
-function matches(session: MemorySession, query: ListQuery): boolean {
-  const { snapshot } = session.view;
-  if (session.ref.tenant !== query.tenant || session.ref.agent !== query.agent) return false;
-  if (snapshot.lineage?.origin === "delegated") return false;
-  if (query.status !== undefined && snapshot.status !== query.status) return false;
-  if (query.runStatus !== undefined && snapshot.runStatus !== query.runStatus) return false;
-  for (const [key, value] of Object.entries(query.metadata ?? {})) {
-    if (!Object.hasOwn(snapshot.metadata, key) || snapshot.metadata[key] !== value) return false;
-  }
-  if (!query.after) return true;
-  const updatedAt = Date.parse(snapshot.updatedAt);
-  if (updatedAt !== query.after.updatedAt) return updatedAt < query.after.updatedAt;
-  return session.ref.sessionId > query.after.sessionId;
-}
-
-function compare(left: MemorySession, right: MemorySession): number {
-  const byTime = Date.parse(right.view.snapshot.updatedAt) - Date.parse(left.view.snapshot.updatedAt);
-  if (byTime !== 0) return byTime;
-  return left.ref.sessionId < right.ref.sessionId ? -1 : 1;
 }
 
 function sessionName(ref: SessionRef): string {

@@ -12,6 +12,11 @@ export function isReceiptTaken(error: unknown): boolean {
   return cause instanceof pg.DatabaseError && cause.code === "23505" && cause.constraint === "receipts_key";
 }
 
+/** Tells whether a session with this name was there already, or had been. */
+export function isNameTaken(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "23505" && error.table === "sessions";
+}
+
 /** Tells whether a connection is as good as before after a failed statement. */
 export function isUsableAfter(error: unknown): boolean {
   // Class 57 is the server going away or a statement cut off; XX is damage inside the server.

@@ -5,6 +5,7 @@ import { deleteSession } from "./postgres-delete.ts";
 import { takeLease } from "./postgres-lease.ts";
 import { listSnapshots } from "./postgres-list.ts";
 import { openPostgres } from "./postgres-open.ts";
+import { publishSessions } from "./postgres-publish.ts";
 import { readEventPage, readEvents, readHistoryPage } from "./postgres-read.ts";
 import { findReceipt, keepReceipt } from "./postgres-receipts.ts";
 import { nameOf } from "./postgres-rows.ts";
@@ -46,6 +47,11 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
       const found = await deleteSession(parts, ref, at, condition);
       appends.drop(ref);
       return found;
+    },
+
+    async publish(moves) {
+      await publishSessions(parts, moves);
+      for (const { from } of moves) appends.drop(from);
     },
 
     async takeLease(ref, wanted) {

@@ -40,6 +40,7 @@ export interface Statements {
   eventRange: Statement<[session: number, from: number, session: number, to: number], string>;
   addMetadata: Statement<[tenant: string, agent: string, key: string, value: string, updatedAt: number, id: string, session: number]>;
   dropMetadata: Statement<[tenant: string, agent: string, key: string, value: string, updatedAt: number, id: string]>;
+  renameSession: Statement<[...Name, session: number]>;
   moveLease: Statement<[owner: string | null, until: number, fence: number, session: number]>;
   endLease: Statement<[session: number, fence: number]>;
   children: Statement<[tenant: string, agent: string, id: string], { key: number; agent: string; id: string; snapshot: string; updated_at: number }>;
@@ -127,6 +128,9 @@ export function prepareStatements(database: Database.Database): Statements {
     dropMetadata: database.prepare(
       `DELETE FROM session_metadata
        WHERE tenant = ? AND agent = ? AND key = ? AND value = ? AND updated_at = ? AND id = ?`,
+    ),
+    renameSession: database.prepare(
+      "UPDATE sessions SET tenant = ?, agent = ?, id = ?, lease_owner = NULL, lease_until = 0, lease_fence = 0 WHERE key = ?",
     ),
     moveLease: database.prepare("UPDATE sessions SET lease_owner = ?, lease_until = ?, lease_fence = ? WHERE key = ?"),
     endLease: database.prepare("UPDATE sessions SET lease_until = 0 WHERE key = ? AND lease_fence = ?"),

@@ -1,8 +1,8 @@
 import type { StoredSnapshot } from "@orcha/contract";
-import { ReceiptExists } from "./conflict.ts";
+import { nothingToPublish, ReceiptExists, sessionExists } from "./conflict.ts";
 import { lookupRows, metadataRows, parentOf, planVersions, receiptLifetimeMs, sessionColumns, viewOf } from "./rows.ts";
 import type { SessionRow, Statements } from "./sqlite-statements.ts";
-import type { Current, Receipt, SessionRef, SessionWrite, VersionRow } from "./store.ts";
+import type { Current, Move, Receipt, SessionRef, SessionWrite, VersionRow } from "./store.ts";
 import { touchedItems, type PlacedRow } from "./touched.ts";
 
 /** Reads what a write needs to know of a session. */
@@ -97,4 +97,15 @@ export function dropSession(statements: Statements, row: SessionRow, ref: Sessio
     for (const drop of statements.dropSession) drop.run({ session: child.key });
     statements.addTombstone.run(name.tenant, name.agent, name.sessionId, at);
   }
+}
+
+/** Gives a session another name; inside a transaction. Throws `session_exists`. */
+export function renameSession(statements: Statements, row: SessionRow | undefined, { from, to }: Move): void {
+  if (!row) throw nothingToPublish(from);
+  const name = [to.tenant, to.agent, to.sessionId] as const;
+  if (statements.findSession.get(...name) || statements.findTombstone.get(...name)) throw sessionExists(to);
+  const snapshot: StoredSnapshot = JSON.parse(row.snapshot);
+  dropMetadata(statements, from, snapshot, row.updated_at);
+  statements.renameSession.run(...name, row.key);
+  addMetadata(statements, row.key, to, snapshot, row.updated_at);
 }

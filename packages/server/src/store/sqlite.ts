@@ -5,7 +5,7 @@ import { whenFree } from "./sqlite-busy.ts";
 import { sqliteLists } from "./sqlite-list.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
 import { prepareStatements, type SessionRow } from "./sqlite-statements.ts";
-import { dropSession, readCurrent, writeNewSession, writeReceipt, writeSession } from "./sqlite-write.ts";
+import { dropSession, readCurrent, renameSession, writeNewSession, writeReceipt, writeSession } from "./sqlite-write.ts";
 import type { SessionRef, Store } from "./store.ts";
 
 export type { SqliteOptions } from "./sqlite-open.ts";
@@ -110,6 +110,11 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         checkCondition(readCurrent(statements, row, []), condition);
         dropSession(statements, row, ref, at);
         return true;
+      }),
+
+    publish: (moves) =>
+      transaction(() => {
+        for (const move of moves) renameSession(statements, find(move.from), move);
       }),
 
     takeLease: (ref, wanted) =>

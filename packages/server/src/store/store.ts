@@ -139,6 +139,12 @@ export interface ListPosition {
   sessionId: string;
 }
 
+/** Gives a session another name, with everything that it has. */
+export interface Move {
+  from: SessionRef;
+  to: SessionRef;
+}
+
 /**
  * Keeps sessions. Reads answer `undefined` for a session that is unknown under that tenant and agent.
  * Failures of the store itself are `OrchaError`s with code `storage_error`.
@@ -176,6 +182,12 @@ export interface Store {
    * never was one. Throws `sequence_conflict` where the condition doesn't hold.
    */
   delete(ref: SessionRef, at: number, condition?: Pick<WriteCondition, "expectedSequence">): Promise<boolean>;
+  /**
+   * Renames sessions in one transaction, all or none, without their leases: what was put together under names that
+   * nobody reads appears whole. Throws `session_exists` where a new name is or was taken, `session_not_found` where an
+   * old one is unknown.
+   */
+  publish(moves: readonly Move[]): Promise<void>;
   /**
    * Takes the lease where it is free or has run out, with a new fence, or renews the owner's own. Throws `session_busy`
    * where another owner holds it.

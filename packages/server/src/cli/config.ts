@@ -1,0 +1,23 @@
+import type { Agents } from "@orcha/contract";
+import type { Store } from "../store/store.ts";
+import type { BearerToken } from "../tokens.ts";
+
+/** Where sessions are kept: a SQLite file, a Postgres database, or a store of your own. */
+export type StoreConfig = { file: string } | { database: string; schema?: string } | (() => Store | Promise<Store>);
+
+/** What the `orcha` command needs to know of a project. */
+export interface OrchaConfig {
+  agents: Agents;
+  store?: StoreConfig;
+  /** Who may call what `orcha serve` serves; without it, everybody on this machine. */
+  tokens?: readonly BearerToken[];
+  /** Default 4310. */
+  port?: number;
+  /** Default 127.0.0.1. */
+  hostname?: string;
+}
+
+/** Types the default export of `orcha.config.ts`. */
+export function defineConfig(config: OrchaConfig): OrchaConfig {
+  return config;
+}

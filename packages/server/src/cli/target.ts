@@ -1,0 +1,98 @@
+import { defineAgent, defineAgents, type Agents } from "@orcha/contract";
+import { allScopes, principalFault, type Principal } from "../auth.ts";
+import type { Call } from "../call.ts";
+import type { ExportSource } from "../export-source.ts";
+import type { Store } from "../store/store.ts";
+import type { OrchaConfig } from "./config.ts";
+import { wrongUsage } from "./failure.ts";
+import { loadConfig } from "./load-config.ts";
+import { chosenStore, openStore, type StoreFlags } from "./open-store.ts";
+import { answerOver, callRpc, type Answer } from "./remote.ts";
+
+/** The flags that say which sessions a command is about. */
+export interface TargetFlags extends StoreFlags {
+  config?: string;
+  agent?: string;
+  tenant?: string;
+  url?: string;
+  token?: string;
+}
+
+/** Something that holds sessions: a store that this process opened, or a server. */
+export interface Target {
+  agent: string;
+  call<T>(operation: string, input: object): Promise<T>;
+  /** What an export reads without a detour, where this is a store. */
+  source?: ExportSource;
+  close(): Promise<void>;
+}
+
+/** A store that this process opened. */
+export interface LocalTarget {
+  config: OrchaConfig | undefined;
+  store: Store;
+  /** Who this process is to the store. */
+  call: Call;
+}
+
+/** Opens what the flags or the configuration name, for commands that work on a server as well. */
+export async function openTarget(flags: TargetFlags): Promise<Target> {
+  if (flags.url !== undefined) return openServer(flags, flags.url);
+  const { config, store, call } = await openLocal(flags);
+  try {
+    const agent = agentOf(flags, config);
+    const { createApp } = await import("../app.ts");
+    // The whole server but for its socket: the same checks, the same answers.
+    const app = createApp({ agents: agentsOf(config, agent), store, auth: () => call.principal, onError: () => {} });
+    const answer: Answer = async (request) => app.fetch(request);
+    const { storeSource } = await import("../export-source.ts");
+    return {
+      agent,
+      call: (operation, input) => callRpc(answer, "http://orcha.local", undefined, operation, { agent, ...input }),
+      source: storeSource({ agents: agentsOf(config, agent), store }, call),
+      close: () => store.close(),
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function openServer(flags: TargetFlags, url: string): Promise<Target> {
+  const also = (["file", "database", "tenant"] as const).find((flag) => flags[flag] !== undefined);
+  if (also) throw wrongUsage(`--${also} is for a store of this machine; with --url the server and the token decide`);
+  if (!URL.canParse(url) || !/^https?:/.test(url)) throw wrongUsage(`--url must be like http://127.0.0.1:4310, not ${url}`);
+  const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(flags.config) : undefined);
+  const base = url.replace(/\/+$/, "");
+  return { agent, call: (operation, input) => callRpc(answerOver, base, flags.token, operation, { agent, ...input }), close: async () => {} };
+}
+
+/** Opens a store, for commands that no server offers. */
+export async function openLocal(flags: TargetFlags, { mustExist = true } = {}): Promise<LocalTarget> {
+  if (flags.url !== undefined) throw wrongUsage("this works on a store itself: give --file or --database instead of --url");
+  const config = await loadConfig(flags.config);
+  const principal: Principal = { tenant: flags.tenant ?? "default", scopes: allScopes };
+  const fault = principalFault(principal);
+  if (fault !== undefined) throw wrongUsage(`--${fault}`);
+  const store = await openStore(chosenStore(flags, config?.store), { mustExist });
+  return { config, store, call: { principal } };
+}
+
+/** The agent that a flag names, or the only one there is. */
+export function agentOf({ agent }: TargetFlags, config: OrchaConfig | undefined): string {
+  if (agent !== undefined) return agent;
+  const [only, ...others] = Object.keys(config?.agents ?? {});
+  if (only !== undefined && others.length === 0) return only;
+  const choice = only === undefined ? "--agent NAME" : `--agent ${only}, or ${others.join(", ")}`;
+  throw wrongUsage(`say which agent: ${choice}`);
+}
+
+/** The project's agents; without a configuration whichever are named, since a store alone knows no definitions. */
+export function agentsOf(config: OrchaConfig | undefined, ...named: readonly string[]): Agents {
+  if (config) return config.agents;
+  try {
+    return defineAgents(Object.fromEntries(named.map((agent) => [agent, defineAgent({})])));
+  } catch {
+    throw wrongUsage(`--agent ${named.join()} can't be an agent's name`);
+  }
+}

@@ -1,0 +1,153 @@
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolders } from "../stores.ts";
+import { configFile, orcha, shell, terminal, typed, type Ended, type Place } from "./orcha.ts";
+
+const folders = temporaryFolders();
+const here: Place = { cwd: "" };
+const store = ["--file", "orcha.db", "--agent", "supportAgent"];
+
+const hostile = "Refund \u001b[31mred\u001b[0m 日本語 👍 please, and this goes on for quite a while longer";
+
+function ok({ code, stdout, stderr }: Ended): string {
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  return stdout;
+}
+
+beforeAll(async () => {
+  here.cwd = await folders();
+  const corpus = join(import.meta.dirname, "../corpus/023-crash-resume-no-rerun/input.jsonl");
+  copyFileSync(corpus, join(here.cwd, "log.jsonl"));
+  writeFileSync(join(here.cwd, "chat.json"), JSON.stringify([{ role: "user", content: hostile }]));
+  ok(await orcha(["import", "log.jsonl", ...store], here));
+  ok(await orcha(["import", "chat.json", "--id", "ses_chat", ...store], here));
+});
+
+describe("reading", () => {
+  test("list, history, events and messages as tables", async () => {
+    const list = ok(await orcha(["list", ...store], here));
+    expect(list).toMatch(/^SESSION +STATUS +UPDATED +EVENTS +NAME\n/);
+    expect(list).toMatch(/^ses_t023 +running +2026-05-06 10:00:01 +7$/m);
+    const history = ok(await orcha(["history", "ses_t023", ...store], here));
+    expect(history).toMatch(/action +completed +charge card completed\./);
+    expect(history).toContain("Page 1, 3 items in all");
+    expect(ok(await orcha(["history", "ses_t023", "-n", "1", ...store], here))).toContain("older ones: --page 2");
+    expect(ok(await orcha(["events", "ses_t023", ...store], here))).toMatch(/^1 +2026-05-06 10:00:00 +session\.created +\{/m);
+    expect(ok(await orcha(["messages", "ses_t023", ...store], here))).toMatch(/^assistant +→ charge_card\(\{"amount":5\}\) call_pay/m);
+  });
+
+  test("--json is the server's own answer", async () => {
+    const list: { items: { sessionId: string }[] } = JSON.parse(ok(await orcha(["list", "--json", ...store], here)));
+    expect(list.items.map(({ sessionId }) => sessionId).toSorted()).toEqual(["ses_chat", "ses_t023"]);
+    expect(JSON.parse(ok(await orcha(["history", "ses_t023", "--json", ...store], here)))).toMatchObject({ total: 3, sessionId: "ses_t023" });
+    expect(JSON.parse(ok(await orcha(["events", "ses_t023", "-j", ...store], here)))).toMatchObject({ total: 7 });
+    expect(JSON.parse(ok(await orcha(["messages", "ses_chat", "-j", ...store], here)))).toEqual([{ role: "user", content: hostile }]);
+  });
+
+  test("the configuration names the store and the agents", async () => {
+    const config = ["--config", configFile];
+    expect(ok(await orcha(["list", "--agent", "supportAgent", ...config], here))).toContain("ses_chat");
+    const { code, stderr } = await orcha(["list", ...config], here);
+    expect([code, stderr]).toEqual([2, "orcha: say which agent: --agent supportAgent, or researcher\n"]);
+  });
+});
+
+describe("in a terminal", () => {
+  test("tables fit, colours show, and stored control characters do nothing", async () => {
+    const { stdout, code } = await terminal(`${typed} history ses_t023 ${store.join(" ")}; ${typed} history ses_chat ${store.join(" ")}`, here);
+    expect(code).toBe(0);
+    const lines = stdout.split("\r\n");
+    expect(stdout).toContain("\u001b[32mcompleted");
+    expect(stdout).toContain("\u001b[36mrunning");
+    expect(stdout).not.toContain("\u001b[31mred");
+    // oxlint-disable-next-line no-control-regex -- Escape sequences are what this is about.
+    const widths = lines.map((line) => line.replaceAll(/\u001b\[[\d;]*m/g, "").replaceAll(/[日本語👍]/gu, "xx").length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(60);
+    expect(stdout).toContain("…");
+  });
+
+  test("NO_COLOR is respected", async () => {
+    const { stdout } = await terminal(`${typed} list ${store.join(" ")}`, { ...here, env: { NO_COLOR: "1" } });
+    expect(stdout).toContain("ses_chat");
+    expect(stdout).not.toContain("\u001b[");
+  });
+});
+
+describe("what is wrong is said in one line, with an exit code", () => {
+  const cases: [name: string, args: string[], code: number, words: RegExp][] = [
+    ["a bad flag", ["list", "--jsom"], 2, /^orcha: unknown option '--jsom' \(Did you mean --json\?\)$/],
+    ["a bad command", ["lst"], 2, /^orcha: unknown command 'lst' \(Did you mean list\?\)$/],
+    ["a bad number", ["list", "-n", "0", ...store], 2, /^orcha: .*It must be a whole number from 1 to 100\.$/],
+    ["a bad choice", ["list", "--status", "gone", ...store], 2, /^orcha: .*Allowed choices are active, paused, completed\.$/],
+    ["a missing argument", ["history"], 2, /^orcha: missing required argument 'session'$/],
+    ["a missing file", ["import", "nothing.jsonl", ...store], 1, /^orcha: there is no file nothing\.jsonl$/],
+    ["a missing store", ["list", "--file", "nothing.db", "--agent", "a"], 1, /^orcha: there is no file nothing\.db$/],
+    ["no store at all", ["list", "--agent", "a"], 2, /^orcha: no store is named: give --file/],
+    ["two stores", ["list", "--agent", "a", "--file", "a", "--database", "b"], 2, /^orcha: give --file or --database, not both$/],
+    ["no agent", ["list", "--file", "orcha.db"], 2, /^orcha: say which agent: --agent NAME$/],
+    ["a missing configuration", ["list", "--config", "none.ts"], 2, /^orcha: there is no configuration file none\.ts$/],
+    ["a server without configuration", ["serve"], 2, /^orcha: a server needs agents: write orcha\.config\.ts/],
+    ["an unknown session", ["history", "ses_none", ...store], 1, /^orcha: no session "ses_none"\. See which there are: orcha list$/],
+    ["a server that isn't there", ["list", "--agent", "a", "--url", "http://127.0.0.1:9"], 1, /^orcha: http:\/\/127\.0\.0\.1:9 can't be reached/],
+    ["no address", ["list", "--agent", "a", "--url", "localhost"], 2, /^orcha: --url must be like http/],
+    ["a store behind a server", ["list", "--agent", "a", "--url", "http://a", "--file", "b"], 2, /^orcha: --file is for a store of this machine/],
+    ["a reserved tenant", ["list", "--tenant", "\u0001import", ...store], 2, /^orcha: --tenant has a control character$/],
+    ["a deletion by a script", ["delete", "ses_chat", ...store], 2, /^orcha: this deletes for good: add --yes to mean it$/],
+    ["a second import", ["import", "log.jsonl", ...store], 1, /^orcha: session "ses_t023" exists, or did: nothing was imported\. .*--new-ids$/],
+    ["an export of no session", ["export", "ses_none", ...store], 1, /^orcha: no session "ses_none"/],
+    ["a log of two", ["export", "a", "b", "--format", "jsonl", ...store], 2, /^orcha: --format jsonl is of one session: name it$/],
+  ];
+  test.each(cases)("%s", async (_name, args, code, words) => {
+    const ended = await orcha(args, { ...here, input: "" });
+    expect(ended.stderr.trimEnd()).toMatch(words);
+    expect(ended.stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(ended.stdout).toBe("");
+    expect(ended.code).toBe(code);
+  });
+
+  test("a damaged file, from a pipe", async () => {
+    const { code, stderr } = await shell("head -c 900 log.jsonl | tail -c 700 | orcha import - --format session-log --file new.db", here);
+    expect(stderr).toMatch(/^orcha: line 1: is not JSON\n$/);
+    expect(code).toBe(1);
+  });
+
+  test("help is no failure, and no command is one", async () => {
+    const help = await orcha(["import", "--help"], here);
+    expect(help.code).toBe(0);
+    expect(help.stdout).toContain("Examples:\n  orcha import ses_1.jsonl --file orcha.db");
+    expect((await orcha([], here)).code).toBe(2);
+  });
+});
+
+describe("export and import", () => {
+  test("by pipe and by file, with nothing half written", async () => {
+    ok(await shell(`orcha export ${store.join(" ")} | orcha import - --file copy.db`, here));
+    const copy = ["--file", "copy.db", "--agent", "supportAgent"];
+    for (const question of [["history", "ses_t023"], ["events", "ses_t023"], ["messages", "ses_chat"]]) {
+      const args = [...question, "--json"];
+      expect(ok(await orcha([...args, ...copy], here))).toBe(ok(await orcha([...args, ...store], here)));
+    }
+    const { code, stderr } = await orcha(["export", "-o", "bundle.jsonl", ...store], here);
+    expect([code, stderr]).toEqual([0, "Exported to bundle.jsonl.\n"]);
+    expect((await orcha(["export", "ses_none", "-o", "none.jsonl", ...store], here)).code).toBe(1);
+    expect(["bundle.jsonl", "none.jsonl", "none.jsonl.partial"].map((name) => existsSync(join(here.cwd, name)))).toEqual([true, false, false]);
+    expect(ok(await orcha(["import", "bundle.jsonl", "--new-ids", ...copy], here))).toMatch(/Imported 2 sessions, 9 events\.\n {2}ses_\w+ {2}supportAgent, \d events?, ses_/);
+  });
+
+  test("a session's log is the one that came in", async () => {
+    const exported = ok(await orcha(["export", "ses_t023", "--format", "jsonl", ...store], here)).trimEnd().split("\n");
+    const original = readFileSync(join(here.cwd, "log.jsonl"), "utf8").trimEnd().split("\n");
+    const withoutAgent = (line: string) => line.replace(/"agent":"\w+"/, "");
+    expect(exported.map((line) => withoutAgent(line.replace('"v":1,', "")))).toEqual(original.map(withoutAgent));
+  });
+});
+
+test("complete and delete", async () => {
+  ok(await orcha(["import", "chat.json", "--id", "ses_end", ...store], here));
+  expect(ok(await orcha(["complete", "ses_end", "--summary", "refunded.", ...store], here))).toBe("Completed ses_end.\n");
+  expect(ok(await orcha(["history", "ses_end", ...store], here))).toMatch(/session_completed +completed +refunded\./);
+  expect(ok(await orcha(["delete", "ses_end", "--yes", ...store], here))).toBe("Deleted ses_end.\n");
+  expect((await orcha(["history", "ses_end", ...store], here)).code).toBe(1);
+});
