@@ -27,7 +27,7 @@ export function samplesOf(page: string): Sample[] {
     return {
       page,
       line: text.slice(0, match.index).split("\n").length + 1,
-      file: /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1],
+      file: /^\/\/ ([\w.-]+\.ts)\n/.exec(code)?.[1],
       code,
       prints: [...code.matchAll(/console\.log\(.*\); \/\/ (.+)$/gm)].map((comment) => comment[1] ?? ""),
     };

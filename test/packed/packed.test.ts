@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
 
 const root = join(import.meta.dirname, "../..");
-const packages = ["contract", "client", "server"];
+const packages = ["contract", "formats", "client", "server"];
 const folders = temporaryFolders();
 
 function run(command: string, parameters: string[], cwd: string): string {

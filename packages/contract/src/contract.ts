@@ -97,13 +97,20 @@ const pageInput = v.strictObject({
   pageSize,
   throughSequence: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 });
-const path = "/agents/{agent}/sessions/{sessionId}" as const;
+const sessions = "/agents/{agent}/sessions" as const;
+const path = `${sessions}/{sessionId}` as const;
 const snapshot = answer<SessionSnapshot>(sessionSnapshotSchema);
 
 /** Every operation of a server. */
 export const contract = {
   create: write
-    .route({ method: "POST", path: "/agents/{agent}/sessions" })
+    .route({
+      method: "POST",
+      path: sessions,
+      successStatus: 201,
+      summary: "Create a session",
+      description: "Opens an empty session. A `sessionId` of your own must be new; without one the server makes it.",
+    })
     .input(
       v.strictObject({
         agent,
@@ -115,6 +122,15 @@ export const contract = {
     )
     .output(snapshot),
   restore: write
+    .route({
+      method: "POST",
+      path: sessions,
+      successStatus: 201,
+      summary: "Restore a session from messages",
+      description:
+        "Opens a session with a conversation that happened elsewhere, in the AgentMessage format. It is checked as a whole: " +
+        "a history that no model would take is `history_invalid`, and `findings` say what had to be assumed.",
+    })
     .input(
       v.strictObject({
         agent,
@@ -126,7 +142,12 @@ export const contract = {
     )
     .output(answer<RestoredSession>(v.object({ session: sessionSnapshotSchema, findings: v.array(findingSchema) }))),
   append: write
-    .route({ method: "POST", path: `${path}/append` })
+    .route({
+      method: "POST",
+      path: `${path}/append`,
+      summary: "Append messages or events",
+      description: "Logs what an agent that runs elsewhere did: `messages` or `events`, at most 1,000, all of them or none.",
+    })
     .input(
       v.strictObject({
         ...session,
@@ -146,7 +167,12 @@ export const contract = {
     ),
   resume: base
     .meta({ scope: "resolve", write: true })
-    .route({ method: "POST", path: `${path}/resume` })
+    .route({
+      method: "POST",
+      path: `${path}/resume`,
+      summary: "Answer client actions",
+      description: "Records answers or denials of the client actions that the session waits for, and says what still waits.",
+    })
     .input(v.strictObject({ ...session, toolResults: v.optional(v.unknown()) }))
     .output(
       answer<RecordedAnswer>(
@@ -158,9 +184,18 @@ export const contract = {
         }),
       ),
     ),
-  get: read.route({ method: "GET", path }).input(v.strictObject(session)).output(snapshot),
+  get: read
+    .route({ method: "GET", path, summary: "Get a session", description: "Answers the session at a glance." })
+    .input(v.strictObject(session))
+    .output(snapshot),
   list: read
-    .route({ method: "GET", path: "/agents/{agent}/sessions" })
+    .route({
+      method: "GET",
+      path: sessions,
+      summary: "List sessions",
+      description:
+        "Lists an agent's sessions, the last changed first. Every filter must match exactly; `nextCursor` leads to the next page.",
+    })
     .input(
       v.strictObject({
         agent,
@@ -175,7 +210,12 @@ export const contract = {
       answer<SessionList>(v.object({ items: v.array(sessionSnapshotSchema), nextCursor: v.optional(v.string()) })),
     ),
   update: write
-    .route({ method: "PATCH", path })
+    .route({
+      method: "PATCH",
+      path,
+      summary: "Change a session's name or metadata",
+      description: "Sets the name (null removes it), merges `metadata` in, and removes the metadata keys of `unset`.",
+    })
     .input(
       v.strictObject({
         ...session,
@@ -186,7 +226,12 @@ export const contract = {
     )
     .output(snapshot),
   complete: write
-    .route({ method: "POST", path: `${path}/complete` })
+    .route({
+      method: "POST",
+      path: `${path}/complete`,
+      summary: "Complete a session",
+      description: "Closes the session for good: it takes no more turns, and stays readable.",
+    })
     .input(
       v.strictObject({
         ...session,
@@ -196,7 +241,13 @@ export const contract = {
     )
     .output(snapshot),
   fork: write
-    .route({ method: "POST", path: `${path}/fork` })
+    .route({
+      method: "POST",
+      path: `${path}/fork`,
+      successStatus: 201,
+      summary: "Fork a session",
+      description: "Copies the log up to `throughSequence` (default: all of it) into a new session that goes on from there.",
+    })
     .input(
       v.strictObject({
         ...session,
@@ -205,21 +256,46 @@ export const contract = {
       }),
     )
     .output(snapshot),
-  delete: write.route({ method: "DELETE", path }).input(v.strictObject(session)).output(v.void()),
+  delete: write
+    .route({
+      method: "DELETE",
+      path,
+      successStatus: 204,
+      summary: "Delete a session",
+      description: "Removes the session and the sessions it delegated to, with all they hold. Its id is not free again.",
+    })
+    .input(v.strictObject(session))
+    .output(v.void()),
   history: read
-    .route({ method: "GET", path: `${path}/history` })
+    .route({
+      method: "GET",
+      path: `${path}/history`,
+      summary: "Read a page of what to render",
+      description:
+        "Messages, actions, subagents, skills and evaluations, oldest first within a page; page 1 is the newest. Pass " +
+        "`throughSequence` back to keep turning the pages of the same view.",
+    })
     .input(pageInput)
     .output(answer<SessionHistory>(sessionHistorySchema)),
   events: log
-    .route({ method: "GET", path: `${path}/events` })
+    .route({
+      method: "GET",
+      path: `${path}/events`,
+      summary: "Read a page of the log",
+      description: "Everything that happened, reasoning and tool outputs included, oldest first within a page.",
+    })
     .input(pageInput)
     .output(answer<SessionEvents>(sessionEventsSchema)),
   messages: log
-    .route({ method: "GET", path: `${path}/messages` })
+    .route({
+      method: "GET",
+      path: `${path}/messages`,
+      summary: "Read the model's view",
+      description: "The whole conversation as a model would get it, ready to restore elsewhere.",
+    })
     .input(v.strictObject(session))
     .output(answer<AgentMessage[]>(v.array(agentMessageSchema))),
 };
-
 
 /** The type of every operation, for clients. */
 export type Contract = typeof contract;

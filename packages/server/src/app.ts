@@ -1,14 +1,21 @@
-import { contract, invalidInput, maxBodyBytes, OrchaError, type Agents, type OperationName } from "@orcha/contract";
-import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
-import { authorise, everybody, type Authenticate } from "./auth.ts";
-import type { Call } from "./call.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { isServerFault, toOrchaError, toResponse, type OnError } from "./failure.ts";
+import { contract, OrchaError, type Agents, type OperationName } from "@orcha/contract";
+import { Hono, type Context } from "hono";
+import { everybody, type Authenticate } from "./auth.ts";
+import { crossOrigin, type CorsOptions } from "./cors.ts";
+import { isRest, isServerFault, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
+import { requestIdOf, sign } from "./headers.ts";
+import { limitBody } from "./limit.ts";
+import { createReadiness } from "./ready.ts";
+import type { Reply } from "./reply.ts";
+import { answerRest, operationsOf } from "./rest.ts";
+import { restPages } from "./rest-pages.ts";
+import { restRoutes } from "./rest-routes.ts";
 import { createRouter } from "./router.ts";
-import { bodyTooLarge, createRpcHandler } from "./rpc.ts";
+import { createRpc } from "./rpc.ts";
 import { createSessions } from "./sessions.ts";
+import { Splicing } from "./splice.ts";
 import type { Store } from "./store/store.ts";
+import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
 
 /** The parts of a server. */
 export interface AppOptions {
@@ -16,86 +23,96 @@ export interface AppOptions {
   store: Store;
   /** Who may call; without it everybody may do everything, so the server must only be reachable from this machine. */
   auth?: Authenticate;
+  /** Which pages of other origins may call; by default none. */
+  cors?: CorsOptions;
   /** The clock, the id maker and the digest; the real ones by default. */
   surroundings?: Partial<Surroundings>;
   /** Told of each failure that is the server's own fault; default `console.error`. */
   onError?: OnError;
 }
 
-/** Builds the HTTP app: operations at `/rpc`, liveness at `/healthz`. It runs wherever `fetch` handlers run. */
-export function createApp(options: AppOptions): Hono {
-  const { agents, store, auth = everybody, surroundings, onError = logError } = options;
-  const handler = createRpcHandler(createRouter(createSessions(agents, store, surroundings)));
+/**
+ * Builds the HTTP app: operations at `/rpc` and as REST at `/api`, liveness at `/healthz`, readiness at `/readyz`. It runs
+ * wherever `fetch` handlers run. `splice` is for tests, which compare the two ways of answering a page.
+ */
+export function createApp(options: AppOptions, { splice = true } = {}): Hono {
+  const { agents, store, auth = everybody, cors, onError = logError } = options;
+  const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
+  const sessions = createSessions(agents, store, surroundings);
+  const parts = { router: createRouter(sessions), auth, splicing: splice ? new Splicing(sessions.reading) : undefined };
+  const rpc = createRpc(parts);
+  const ready = createReadiness(store);
   const app = new Hono();
 
-  app.get("/healthz", (context) => context.json({ status: "ok" }));
+  if (cors) app.use(crossOrigin(cors));
 
-  app.use("/rpc/*", bodyLimit({ maxSize: maxBodyBytes, onError: () => refuse(bodyTooLarge()) }));
+  app.get("/healthz", (context) => answer(context, "healthz", async () => Response.json({ status: "ok" })));
+  app.get("/readyz", (context) =>
+    answer(context, "readyz", async () => {
+      await ready();
+      return Response.json({ status: "ready" });
+    }),
+  );
 
-  app.all("/rpc/:operation", async (context) => {
-    const { raw: request } = context.req;
+  app.all("/rpc/:operation", (context) => {
     const operation = context.req.param("operation");
-    try {
-      const { scope, write } = operationOf(operation)["~orpc"].meta;
-      const principal = await authorise(auth, request, scope);
-      checkMethod(request, write);
-      checkContentType(request);
-      const call: Call = { principal, ...readHeaders(request.headers) };
-      const { response } = await handler.handle(request, { prefix: "/rpc", context: { call } });
-      return response ?? refuse(notFound(operation));
-    } catch (error) {
-      return refuse(toOrchaError(error), operation);
-    }
+    return answer(context, operation, async () => {
+      await limitBody(context);
+      const reply = isOperation(operation) ? await rpc(context.req.raw, operation) : undefined;
+      if (!reply) throw notFound(operation);
+      return reply;
+    });
   });
 
-  app.notFound((context) => refuse(notFound(context.req.path)));
-  app.onError((error) => refuse(toOrchaError(error)));
+  for (const route of restRoutes()) {
+    app.all(`/api${route.path.replaceAll(/\{(\w+)\}/g, ":$1")}`, (context) =>
+      answer(context, route.path, async () => {
+        await limitBody(context);
+        const { raw: request } = context.req;
+        return answerRest(parts, operationsOf(route, request), { request, names: context.req.param() });
+      }),
+    );
+  }
+  for (const [path, page] of restPages({ agents, auth, surroundings })) {
+    app.get(`/api${path}`, (context) => answer(context, path, () => page(context.req.raw)));
+  }
 
-  function refuse(error: OrchaError, operation = "request"): Response {
-    if (isServerFault(error)) onError(error.cause ?? error, { operation });
-    return toResponse(error);
+  app.notFound((context) => fail(context, notFound(context.req.path)));
+  app.onError((error, context) => fail(context, error));
+
+  /** Answers under the request's name, whatever happens. */
+  async function answer(context: Context, operation: string, work: () => Promise<Reply | Response>): Promise<Response> {
+    const requestId = requestIdOf(context.req.raw) ?? surroundings.requestId();
+    try {
+      return sign(await work(), requestId);
+    } catch (error) {
+      return sign(refuse(context, toOrchaError(error), operation, requestId), requestId);
+    }
+  }
+
+  function fail(context: Context, error: Error): Promise<Response> {
+    return answer(context, "request", () => {
+      throw error;
+    });
+  }
+
+  function refuse(context: Context, error: OrchaError, operation: string, requestId: string): Response {
+    if (isServerFault(error)) onError(error.cause ?? error, { operation, requestId });
+    return isRest(context.req.path) ? toProblem(error) : toResponse(error);
   }
 
   return app;
 }
 
-function logError(error: unknown, at: { operation: string }): void {
-  console.error(`orcha: ${at.operation} failed`, error);
-}
+/** An error of the table says all there is in a line; only what nobody foresaw needs its stack. */
+const logError: OnError = (error, { operation, requestId }) => {
+  console.error(`orcha: ${operation} failed in request ${requestId}`, error instanceof OrchaError ? `${error.code}: ${error.message}` : error);
+};
 
-function operationOf(name: string): (typeof contract)[OperationName] {
-  if (Object.hasOwn(contract, name)) return contract[name as OperationName];
-  throw notFound(name);
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(contract, name);
 }
 
 function notFound(name: string): OrchaError {
   return new OrchaError("item_not_found", `nothing is served at ${JSON.stringify(name.slice(0, 200))}`);
-}
-
-/** Reads may be GET, so that caches see them; a link must never write. */
-function checkMethod({ method }: Request, write: boolean): void {
-  if (method === "POST" || (method === "GET" && !write)) return;
-  throw new OrchaError("invalid_input", `this operation takes POST${write ? "" : " or GET"}, not ${method}`);
-}
-
-/** Anything but JSON is refused; a form would also let other sites write through a browser. */
-function checkContentType(request: Request): void {
-  if (request.body === null) return;
-  const type = request.headers.get("content-type") ?? "";
-  if (/^application\/json\s*(;|$)/i.test(type)) return;
-  throw new OrchaError("unsupported_format", "the body must be application/json");
-}
-
-function readHeaders(headers: Headers): Omit<Call, "principal"> {
-  const idempotencyKey = headers.get("idempotency-key") ?? undefined;
-  const ifMatch = headers.get("if-match") ?? undefined;
-  if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
-    throw invalidInput(["idempotencyKey"], "must be 1 to 255 visible ASCII characters");
-  }
-  const sequence = ifMatch === undefined ? undefined : /^"?([1-9]\d{0,14})"?$/.exec(ifMatch)?.[1];
-  if (ifMatch !== undefined && sequence === undefined) throw invalidInput(["ifSequence"], "must be a sequence, an integer from 1");
-  return {
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(sequence === undefined ? {} : { ifSequence: Number(sequence) }),
-  };
 }

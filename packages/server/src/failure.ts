@@ -1,9 +1,9 @@
-import { invalidInput, OrchaError } from "@orcha/contract";
+import { invalidInput, OrchaError, type ErrorBody } from "@orcha/contract";
 import { ORPCError, ValidationError } from "@orpc/server";
 import { issuePath } from "./intake.ts";
 
 /** Called with every error that is the server's own fault; the caller only learns its code. */
-export type OnError = (error: unknown, at: { operation: string }) => void;
+export type OnError = (error: unknown, at: { operation: string; requestId: string }) => void;
 
 /** Turns whatever went wrong into an error of the table; only its own words ever reach a caller. */
 export function toOrchaError(error: unknown): OrchaError {
@@ -14,13 +14,15 @@ export function toOrchaError(error: unknown): OrchaError {
 
 /** The transport's own refusals: its message would echo the input. */
 function fromTransport(error: ORPCError<string, unknown>): OrchaError {
-  if (error.cause instanceof ValidationError) {
-    const [issue] = error.cause.issues;
-    const path = (issue?.path ?? []).map((segment) => (typeof segment === "object" ? segment : { key: segment }));
-    return invalidInput(issuePath(path), issue?.message ?? "is invalid");
-  }
+  if (error.cause instanceof ValidationError) return schemaFault(error.cause.issues);
   if (error.status === 400) return new OrchaError("invalid_input", "the request could not be read", { cause: error });
   return new OrchaError("execution_failed", "the server failed", { cause: error });
+}
+
+/** The first of a schema's issues as an error of the table. */
+export function schemaFault([issue]: ValidationError["issues"]): OrchaError {
+  const path = (issue?.path ?? []).map((segment) => (typeof segment === "object" ? segment : { key: segment }));
+  return invalidInput(issuePath(path), issue?.message ?? "is invalid");
 }
 
 /** Whether the error is worth the operator's attention, not only the caller's. */
@@ -40,8 +42,28 @@ export function toWire(error: OrchaError): ORPCError<string, { retryable: boolea
   });
 }
 
-/** The error as an answer of its own, outside of oRPC; a 401 says how to do better, as HTTP asks. */
+/** The error as an answer of its own, in oRPC's envelope. */
 export function toResponse(error: OrchaError): Response {
-  const headers: Record<string, string> = error.status === 401 ? { "www-authenticate": "Bearer" } : {};
-  return Response.json({ json: toWire(error).toJSON() }, { status: error.status, headers });
+  return Response.json({ json: toWire(error).toJSON() }, { status: error.status, headers: headersOf(error) });
+}
+
+/** The error as REST answers it. */
+export function toProblem(error: OrchaError): Response {
+  const { code, message, retryable, details } = error;
+  const body: ErrorBody = { code, message, retryable, ...(details === undefined ? {} : { details }) };
+  return Response.json(body, { status: error.status, headers: headersOf(error) });
+}
+
+/** Tells whether errors at this path are plain bodies; elsewhere they come in oRPC's envelope. */
+export function isRest(path: string): boolean {
+  return /^\/(api(\/|$)|readyz$)/.test(path);
+}
+
+/** What HTTP says beside an error: how to do better on a 401, and when to come again. */
+export function headersOf({ status, details }: Pick<OrchaError, "status" | "details">): Record<string, string> {
+  const wait = details?.["retryAfterMs"];
+  return {
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    ...(typeof wait === "number" && wait >= 0 ? { "retry-after": String(Math.ceil(wait / 1000)) } : {}),
+  };
 }

@@ -1,6 +1,7 @@
 // The server, for any place that runs `fetch` handlers. `@orcha/server/node` listens; `/sqlite` keeps a file.
 export { createApp, type AppOptions } from "./app.ts";
 export { isScope, type Authenticate, type Principal } from "./auth.ts";
+export { type CorsOptions } from "./cors.ts";
 export { bearerTokens, type BearerToken } from "./tokens.ts";
 export { type Surroundings } from "./surroundings.ts";
 export { type OnError } from "./failure.ts";
@@ -18,6 +19,7 @@ export {
   type Lease,
   type ListPosition,
   type ListQuery,
+  type Move,
   type PageQuery,
   type Receipt,
   type ReceiptKey,
@@ -29,3 +31,7 @@ export {
   type VersionRow,
   type WriteCondition,
 } from "./store/store.ts";
+
+// Files in and out.
+export { importSessions, type ImportedSession, type ImportOptions, type ImportParts, type ImportReport } from "./importing.ts";
+export { exportSessionLog, exportSessions, type ExportParts, type ExportSelection } from "./exporting.ts";

@@ -58,9 +58,19 @@ export class Reading {
   }
 
   async history(call: Call, input: PageInput): Promise<SessionHistory> {
+    return this.composeHistory(call, input, await this.historyPage(call, input));
+  }
+
+  /** Reads a page of history as it is stored. */
+  async historyPage(call: Call, input: PageInput): Promise<StoredPage> {
     agentOf(this.agents, input.agent);
     const stored = await this.store.historyPage(refOf(call, input), input);
     if (!stored) throw sessionNotFound(input.sessionId);
+    return stored;
+  }
+
+  /** Makes the answer of a stored page of history. */
+  async composeHistory(call: Call, input: PageInput, stored: StoredPage): Promise<SessionHistory> {
     const snapshot = readSnapshot(stored.snapshot);
     const items = stored.bodies.map(readItem);
     const damaged = items.flatMap((item, index) => (item === undefined ? [index] : []));
@@ -72,9 +82,19 @@ export class Reading {
   }
 
   async events(call: Call, input: PageInput): Promise<SessionEvents> {
+    return this.composeEvents(input, await this.eventPage(call, input));
+  }
+
+  /** Reads a page of the log as it is stored. */
+  async eventPage(call: Call, input: PageInput): Promise<StoredPage> {
     agentOf(this.agents, input.agent);
     const stored = await this.store.eventPage(refOf(call, input), input);
     if (!stored) throw sessionNotFound(input.sessionId);
+    return stored;
+  }
+
+  /** Makes the answer of a stored page of the log. */
+  composeEvents(input: PageInput, stored: StoredPage): SessionEvents {
     const snapshot = readSnapshot(stored.snapshot);
     const events = stored.bodies.map((body, index) => readEvent(body, stored.start + index + 1, snapshot.createdAt));
     return { events, ...pageFields(stored, input), ...snapshot };
@@ -115,11 +135,13 @@ function breathe(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-function pageFields({ throughSequence, total }: StoredPage, { page, pageSize }: PageInput) {
+/** What a page says of its place. */
+export function pageFields({ throughSequence, total }: StoredPage, { page, pageSize }: PageInput) {
   return { page, pageSize, total, hasMore: total > page * pageSize, throughSequence };
 }
 
-function readSnapshot(text: string): SessionSnapshot {
+/** Reads a stored snapshot. */
+export function readSnapshot(text: string): SessionSnapshot {
   // The session row's own text, written by `JSON.stringify` of a snapshot.
   const snapshot: SessionSnapshot = JSON.parse(text);
   return snapshot;
@@ -128,7 +150,7 @@ function readSnapshot(text: string): SessionSnapshot {
 type WireItem = SessionHistory["items"][number];
 
 /** Reads a stored item; nothing where it is damaged. Items of a newer server's types pass: the client names them. */
-function readItem(body: string): WireItem | undefined {
+export function readItem(body: string): WireItem | undefined {
   const item = parse(body) as Partial<WireItem> | null | undefined;
   return typeof item?.id === "string" && typeof item.type === "string" ? (item as WireItem) : undefined;
 }
@@ -139,10 +161,16 @@ function unreadable(body: string, madeBy: number | undefined, createdAt: string)
   return { id: `unreadable:${madeBy ?? 0}`, type: "unreadable", createdAt: salvageTime(body) ?? createdAt, reason };
 }
 
+/** Reads a stored event; nothing where it is damaged. */
+export function readWholeEvent(body: string): SessionEvent | undefined {
+  const event = parse(body) as Partial<SessionEvent> | null | undefined;
+  return typeof event?.type === "string" && isPlainObject(event.data) ? (event as SessionEvent) : undefined;
+}
+
 /** Reads a stored event; a damaged one keeps its place under a type that no reader knows. */
 function readEvent(body: string, sequence: number, createdAt: string): SessionEvent {
-  const event = parse(body) as Partial<SessionEvent> | null | undefined;
-  if (typeof event?.type === "string" && isPlainObject(event.data)) return event as SessionEvent;
+  const event = readWholeEvent(body);
+  if (event) return event;
   const data = { reason: "the stored event is damaged" };
   return { sequence, v: 1, type: "unreadable", timestamp: createdAt, data } as unknown as SessionEvent;
 }

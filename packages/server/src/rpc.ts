@@ -1,8 +1,20 @@
-import { findJsonFault, formatPath, isPlainObject, maxBodyBytes, maxJsonDepth, OrchaError } from "@orcha/contract";
+import {
+  contract,
+  findJsonFault,
+  formatPath,
+  isPlainObject,
+  maxJsonDepth,
+  OrchaError,
+  type OperationName,
+} from "@orcha/contract";
 import { FetchHandler } from "@orpc/server/fetch";
 import { StandardHandler, StandardRPCMatcher, type StandardCodec } from "@orpc/server/standard";
+import type { Authenticate } from "./auth.ts";
 import { toOrchaError, toWire } from "./failure.ts";
+import { admit, readText } from "./gate.ts";
+import { jsonReply, type Reply } from "./reply.ts";
 import type { OrchaRouter, RequestContext } from "./router.ts";
+import { isSpliced, type Splicing } from "./splice.ts";
 
 /*
  * The wire is plain JSON, both ways: `{ "json": input }` in, `{ "json": answer }` or `{ "json": error }` out. oRPC's own
@@ -12,19 +24,24 @@ const codec: StandardCodec = {
   async decode(request) {
     const envelope: unknown =
       request.method === "GET" ? parse(request.url.searchParams.get("data") ?? "{}") : await request.body();
-    if (envelope === undefined) return {};
-    if (!isPlainObject(envelope)) throw new OrchaError("invalid_input", 'the body must be a JSON object: { "json": … }');
-    // One level is the envelope's own.
-    const fault = findJsonFault(envelope, maxJsonDepth + 1);
-    if (fault) {
-      const path = formatPath(fault.path.slice(1));
-      throw new OrchaError("invalid_input", `${path} ${fault.reason}`, { details: { path } });
-    }
-    return envelope["json"] ?? {};
+    return open(envelope);
   },
   encode: (output) => ({ status: 200, headers: {}, body: { json: output } }),
   encodeError: (error) => ({ status: error.status, headers: {}, body: { json: error.toJSON() } }),
 };
+
+/** Takes an operation's input out of its envelope. */
+function open(envelope: unknown): unknown {
+  if (envelope === undefined) return {};
+  if (!isPlainObject(envelope)) throw new OrchaError("invalid_input", 'the body must be a JSON object: { "json": … }');
+  // One level is the envelope's own.
+  const fault = findJsonFault(envelope, maxJsonDepth + 1);
+  if (fault) {
+    const path = formatPath(fault.path.slice(1));
+    throw new OrchaError("invalid_input", `${path} ${fault.reason}`, { details: { path } });
+  }
+  return envelope["json"] ?? {};
+}
 
 function parse(text: string): unknown {
   try {
@@ -34,15 +51,68 @@ function parse(text: string): unknown {
   }
 }
 
-/** Serves the router's operations to oRPC clients. Every failure leaves as an error of the table. */
-export function createRpcHandler(router: OrchaRouter): FetchHandler<RequestContext> {
-  const handler = new StandardHandler<RequestContext>(router, new StandardRPCMatcher(), codec, {
+/** Answers RPC requests for one operation. Throws whatever goes wrong, as an error of the table. */
+export type AnswerRpc = (request: Request, operation: OperationName) => Promise<Reply | Response | undefined>;
+
+/** What RPC stands on. */
+export interface RpcParts {
+  router: OrchaRouter;
+  auth: Authenticate;
+  /** Without it every answer takes the ordinary path. */
+  splicing: Splicing | undefined;
+}
+
+/** oRPC answers failures itself; this hands them out, so that all failures of a server leave by one door. */
+interface HandlerContext extends RequestContext {
+  failure?: OrchaError;
+}
+
+/** Serves the router's operations to oRPC clients. */
+export function createRpc({ router, auth, splicing }: RpcParts): AnswerRpc {
+  const handler = createHandler(router);
+  return async (request, operation) => {
+    const { scope, write } = contract[operation]["~orpc"].meta;
+    const call = await admit(auth, request, scope);
+    checkMethod(request, write);
+    if (splicing && isSpliced(operation)) {
+      const { text } = await splicing.answer(operation, call, await readEnvelope(request));
+      return jsonReply(`{"json":${text}}`);
+    }
+    const context: HandlerContext = { call };
+    const { response } = await handler.handle(request, { prefix: "/rpc", context });
+    if (context.failure) throw context.failure;
+    return response;
+  };
+}
+
+/** Reads may be GET, so that caches see them; a link must never write. */
+function checkMethod({ method }: Request, write: boolean): void {
+  if (method === "POST" || (method === "GET" && !write)) return;
+  throw new OrchaError("invalid_input", `this operation takes POST${write ? "" : " or GET"}, not ${method}`);
+}
+
+/** Reads the envelope where oRPC isn't on the way, as the codec above does. */
+async function readEnvelope(request: Request): Promise<unknown> {
+  if (request.method === "GET") return open(parse(new URL(request.url).searchParams.get("data") ?? "{}"));
+  const text = await readText(request);
+  if (text === "") return open(undefined);
+  try {
+    return open(JSON.parse(text));
+  } catch (error) {
+    throw readFailure(error);
+  }
+}
+
+function createHandler(router: OrchaRouter): FetchHandler<HandlerContext> {
+  const handler = new StandardHandler<HandlerContext>(router, new StandardRPCMatcher(), codec, {
     interceptors: [
       async (request) => {
         try {
           return await request.next();
         } catch (error) {
-          throw toWire(readFailure(error));
+          const failure = readFailure(error);
+          request.context.failure = failure;
+          throw toWire(failure);
         }
       },
     ],
@@ -54,11 +124,4 @@ export function createRpcHandler(router: OrchaRouter): FetchHandler<RequestConte
 function readFailure(error: unknown): OrchaError {
   if (error instanceof SyntaxError) return new OrchaError("invalid_input", "the body is not JSON", { cause: error });
   return toOrchaError(error);
-}
-
-/** Builds the refusal of a body that is too large. */
-export function bodyTooLarge(): OrchaError {
-  return new OrchaError("payload_too_large", `a request body may have ${maxBodyBytes} bytes`, {
-    details: { limit: maxBodyBytes },
-  });
 }

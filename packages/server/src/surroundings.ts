@@ -4,6 +4,8 @@ export interface Surroundings {
   now(): number;
   /** A new session id. */
   sessionId(): string;
+  /** A name for a request that brings none, for logs and for people who ask for help. */
+  requestId(): string;
   /** SHA-256 of a text, in hexadecimal digits. */
   digest(text: string): string | Promise<string>;
 }
@@ -12,6 +14,7 @@ export interface Surroundings {
 export const surroundings: Surroundings = {
   now: () => Date.now(),
   sessionId: () => `ses_${ulid(Date.now())}`,
+  requestId: () => crypto.randomUUID(),
   digest: sha256,
 };
 

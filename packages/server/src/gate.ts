@@ -1,0 +1,60 @@
+import { invalidInput, OrchaError, type Scope } from "@orcha/contract";
+import { authorise, type Authenticate } from "./auth.ts";
+import type { Call } from "./call.ts";
+
+/** Lets a request in, before anything of its input is read: who calls, with which scope, with what kind of body. */
+export async function admit(auth: Authenticate, request: Request, scope: Scope): Promise<Call> {
+  const principal = await authorise(auth, request, scope);
+  checkContentType(request);
+  return { principal, ...readHeaders(request.headers) };
+}
+
+/** Tells whether requests of this method come without a body. */
+export function isBodiless(method: string): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** Reads a body, and makes sure that it is JSON's or empty. */
+export async function readText(request: Request): Promise<string> {
+  const text = await request.text();
+  if (text !== "" && !isJson(request.headers)) throw unsupported();
+  return text;
+}
+
+/** Anything but JSON is refused; a form would also let other sites write through a browser. */
+function checkContentType(request: Request): void {
+  if (!isBodiless(request.method) && !isJson(request.headers) && !isEmpty(request)) throw unsupported();
+}
+
+function isJson(headers: Headers): boolean {
+  return /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
+}
+
+/**
+ * Tells whether a request says that it has no body: Node's adapter gives it a stream all the same. A page's empty POST
+ * doesn't count, since browsers send it to other sites without asking them first.
+ */
+function isEmpty({ method, body, headers }: Request): boolean {
+  if (method === "POST" && headers.has("origin")) return false;
+  if (body === null) return true;
+  const untyped = !headers.has("content-type") && !headers.has("transfer-encoding");
+  return untyped && (headers.get("content-length") ?? "0") === "0";
+}
+
+function unsupported(): OrchaError {
+  return new OrchaError("unsupported_format", "the body must be application/json");
+}
+
+function readHeaders(headers: Headers): Omit<Call, "principal"> {
+  const idempotencyKey = headers.get("idempotency-key") ?? undefined;
+  const ifMatch = headers.get("if-match") ?? undefined;
+  if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+    throw invalidInput(["idempotencyKey"], "must be 1 to 255 visible ASCII characters");
+  }
+  const sequence = ifMatch === undefined ? undefined : /^"?([1-9]\d{0,14})"?$/.exec(ifMatch)?.[1];
+  if (ifMatch !== undefined && sequence === undefined) throw invalidInput(["ifSequence"], "must be a sequence, an integer from 1");
+  return {
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(sequence === undefined ? {} : { ifSequence: Number(sequence) }),
+  };
+}

@@ -1,0 +1,40 @@
+import { contract, OrchaError, type OperationName } from "@orcha/contract";
+import { call as callProcedure, type AnyProcedure } from "@orpc/server";
+import type { Authenticate } from "./auth.ts";
+import { admit } from "./gate.ts";
+import { chosen, type RestRoute } from "./rest-routes.ts";
+import { readBody, readQuery, type RestSource } from "./rest-input.ts";
+import { toRestAnswer, toSplicedAnswer } from "./rest-answer.ts";
+import type { Reply } from "./reply.ts";
+import type { OrchaRouter } from "./router.ts";
+import { isSpliced, type Splicing } from "./splice.ts";
+
+/** What REST stands on. */
+export interface RestParts {
+  router: OrchaRouter;
+  auth: Authenticate;
+  /** Without it every answer takes the ordinary path. */
+  splicing: Splicing | undefined;
+}
+
+/** The operations of a request, told by its path and method. Throws `invalid_input` for a method that the path has not. */
+export function operationsOf({ methods }: RestRoute, { method }: Request): readonly OperationName[] {
+  const operations = methods.get(method === "HEAD" ? "GET" : method);
+  if (operations) return operations;
+  throw new OrchaError("invalid_input", `this path takes ${[...methods.keys()].join(", ")}, not ${method}`);
+}
+
+/** Answers a request for one of these operations. Throws what the operation throws. */
+export async function answerRest(parts: RestParts, operations: readonly OperationName[], source: RestSource): Promise<Reply> {
+  const [first = "get"] = operations;
+  // Operations that share a route share their scope too: who calls is settled before the body is read.
+  const call = await admit(parts.auth, source.request, contract[first]["~orpc"].meta.scope);
+  const reads = contract[first]["~orpc"].route.method === "GET";
+  const input = reads ? readQuery(source, first) : await readBody(source);
+  const operation = chosen(operations, input);
+  if (parts.splicing && isSpliced(operation)) return toSplicedAnswer(await parts.splicing.answer(operation, call, input));
+  const procedure: AnyProcedure = parts.router[operation];
+  const answer: unknown = await callProcedure(procedure, input, { context: { call } });
+  const agent = encodeURIComponent(source.names["agent"] ?? "");
+  return toRestAnswer(operation, answer, `/api/agents/${agent}/sessions`);
+}

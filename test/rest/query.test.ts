@@ -1,0 +1,91 @@
+import { memoryStore } from "@orcha/server";
+import { expect, test } from "vitest";
+import { surroundings } from "../harness.ts";
+import { seed } from "./cases.ts";
+import { bothOf } from "./rest.ts";
+
+const sessions = "/api/agents/supportAgent/sessions";
+
+async function seeded() {
+  const both = bothOf(memoryStore(), { surroundings: surroundings() });
+  await seed(both.rpc);
+  return both;
+}
+
+test.each([
+  ["page=2&pageSize=3", { page: 2, pageSize: 3 }],
+  ["pageSize=100", { page: 1, pageSize: 100 }],
+  ["throughSequence=2", { throughSequence: 2 }],
+  ["", { page: 1, pageSize: 50, throughSequence: 12 }],
+])("?%s is read as numbers", async (query, expected) => {
+  const { send } = await seeded();
+  expect(await send(`${sessions}/ses_1/history?${query}`)).toMatchObject({ status: 200, json: expected });
+});
+
+test.each([
+  ["page=abc", "page"],
+  ["page=", "page"],
+  ["page=1.5", "page"],
+  ["page=0", "page"],
+  ["page=-1", "page"],
+  ["page=1e2", "page"],
+  ["page=0x10", "page"],
+  ["page=%201", "page"],
+  ["page=NaN", "page"],
+  ["page=1&page=2", "page"],
+  ["pageSize=101", "pageSize"],
+  ["throughSequence=99999999999999999999", "throughSequence"],
+  ["nonsense=1", "nonsense"],
+  ["__proto__=1", "__proto__"],
+  ["sessionId=other", "sessionId"],
+  ["agent=researcher", "agent"],
+])("?%s is invalid_input that names the parameter", async (query, path) => {
+  const { send } = await seeded();
+  for (const page of ["history", "events"]) {
+    const { status, json } = await send(`${sessions}/ses_1/${page}?${query}`);
+    expect([status, json]).toEqual([400, expect.objectContaining({ code: "invalid_input" })]);
+    expect(JSON.stringify(json).replaceAll("\\", "")).toContain(path);
+  }
+});
+
+test.each<[string, string[]]>([
+  ['{"tier":"paid"}', ["ses_1"]],
+  ['{"tier":"paid","n":1}', ["ses_1"]],
+  ['{"n":1}', ["ses_1"]],
+  ['{"n":"1"}', ["empty"]],
+  ['{"n":true}', []],
+  ["{}", ["done", "empty", "ses_1"]],
+])("metadata=%s finds %j", async (metadata, expected) => {
+  const { send } = await seeded();
+  const { json } = await send(`${sessions}?metadata=${encodeURIComponent(metadata)}`);
+  expect((json as { items: { sessionId: string }[] }).items.map(({ sessionId }) => sessionId)).toEqual(expected);
+});
+
+test.each(["", "tier=paid", "{", "[1]", "7", '{"tier":["paid"]}', `${"[".repeat(65)}${"]".repeat(65)}`])("metadata=%s is invalid_input", async (metadata) => {
+  const { send } = await seeded();
+  const { status, json } = await send(`${sessions}?metadata=${encodeURIComponent(metadata)}`);
+  expect([status, json]).toEqual([400, expect.objectContaining({ code: "invalid_input", message: expect.stringContaining("metadata") as string })]);
+});
+
+test("a list is turned by its cursor", async () => {
+  const { send } = await seeded();
+  const seen: string[] = [];
+  for (let query = "?pageSize=2"; query !== ""; ) {
+    const page = (await send(`${sessions}${query}`)).json as { items: { sessionId: string }[]; nextCursor?: string };
+    seen.push(...page.items.map(({ sessionId }) => sessionId));
+    query = page.nextCursor === undefined ? "" : `?pageSize=2&cursor=${encodeURIComponent(page.nextCursor)}`;
+  }
+  expect(seen).toEqual(["done", "empty", "ses_1"]);
+});
+
+test("a write takes its input in the body, not in the query", async () => {
+  const { send } = await seeded();
+  expect(await send(`${sessions}/ses_1/complete?status=failed`, { method: "POST" })).toMatchObject({ status: 400, json: { details: { path: "status" } } });
+  expect((await send(`${sessions}/ses_1`)).json).toMatchObject({ status: "active" });
+});
+
+test("HEAD answers a read's headers without its body", async () => {
+  const { send } = await seeded();
+  const { status, headers, text } = await send(`${sessions}/ses_1/history`, { method: "HEAD" });
+  expect([status, headers.get("etag"), text]).toEqual([200, '"12"', ""]);
+});
