@@ -42,6 +42,7 @@ describe("each call", () => {
     ["list", () => client.list({ pageSize: 3, metadata: { tier: "paid" } }), { agent, pageSize: 3, metadata: { tier: "paid" } }],
     ["update", () => client.update(sessionId, { name: null, unset: ["tier"] }), { agent, sessionId, name: null, unset: ["tier"] }],
     ["complete", () => client.complete(sessionId, { summary: "Done." }), { agent, sessionId, summary: "Done." }],
+    ["fork", () => client.fork(sessionId, { throughSequence: 4, name: "C" }), { agent, sessionId, throughSequence: 4, name: "C" }],
     ["delete", () => client.delete(sessionId), { agent, sessionId }],
     [
       "resume",
@@ -51,9 +52,15 @@ describe("each call", () => {
   ])("%s sends its input and no more", async (operation, call, input) => {
     const answer: unknown = await call();
     expect(server.requests).toHaveLength(1);
-    expect(server.requests[0]).toMatchObject({ method: "POST", path: `/rpc/${operation}`, input });
+    const method = ["get", "messages", "list"].includes(operation) ? "GET" : "POST";
+    expect(server.requests[0]).toMatchObject({ method, path: `/rpc/${operation}`, input });
     expect(JSON.parse(server.requests[0]?.text ?? "")).toEqual({ json: input });
     expect(answer).toEqual(snapshot);
+  });
+
+  it("sends a read that is long for an address as a body", async () => {
+    await client.list({ metadata: { tier: "é".repeat(400) as "paid" } });
+    expect(server.requests[0]).toMatchObject({ method: "POST", path: "/rpc/list", input: { metadata: { tier: "é".repeat(400) } } });
   });
 
   it.each([

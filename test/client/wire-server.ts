@@ -7,8 +7,9 @@ export interface WireRequest {
   method: string;
   path: string;
   headers: Record<string, string | undefined>;
+  /** The body; of a read, what stands in the address in its place. */
   text: string;
-  /** What stands under `json` in the body. */
+  /** What stands under `json` in it. */
   input: Record<string, unknown>;
 }
 
@@ -31,10 +32,11 @@ export async function startWireServer(): Promise<WireServer> {
     // A request that was cut short has nobody left to answer.
     void buffer(incoming).then(
       (body) => {
-        const text = body.toString();
+        const { pathname, searchParams } = new URL(incoming.url ?? "", "http://orcha.test");
+        const text = searchParams.get("data") ?? body.toString();
         const request: WireRequest = {
           method: incoming.method ?? "",
-          path: incoming.url ?? "",
+          path: pathname,
           headers: incoming.headers as Record<string, string>,
           text,
           input: readInput(text),

@@ -132,7 +132,7 @@ test("too many writes that wait for one session are refused at once", async () =
       return store.append(ref, lookups, decide);
     },
   };
-  const orcha = clientOf(slow, {}, { retry: false });
+  const orcha = clientOf(slow, { onError: () => {} }, { retry: false });
   const { sessionId } = await orcha.supportAgent.create();
   const writes = Array.from({ length: 300 }, () => codeOf(orcha.supportAgent.append(sessionId, { messages: [hello] })));
   await expect.poll(async () => Promise.race([...writes, Promise.resolve("none")])).toBe("too_busy");
