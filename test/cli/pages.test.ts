@@ -1,11 +1,10 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { samplesOf } from "../docs/samples.ts";
 import { lineOf } from "./logs.ts";
 import { shell, start, typed } from "./orcha.ts";
+import { freePort } from "../free-port.ts";
 
 // Inside the test package, so that the configuration's imports resolve as a reader's would.
 const generated = join(import.meta.dirname, ".generated");
@@ -30,14 +29,6 @@ function folderOf(page: string): string {
   return cwd;
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 describe("every command of the pages runs", () => {
   test.each(pages)("%s", async (page) => {

@@ -1,10 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { linksOf, pages, samplesOf, type Sample } from "./samples.ts";
+import { freePort } from "../free-port.ts";
 
 const root = join(import.meta.dirname, "../..");
 // Inside the test package, so that imports of samples resolve as a reader's would.
@@ -100,14 +100,4 @@ function run(file: string): { child: ChildProcess; output: () => string; printed
       }
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

@@ -1,11 +1,11 @@
 import type { Statement } from "./postgres-connections.ts";
 import { knownItems, type Head } from "./postgres-heads.ts";
 import type { PostgresParts } from "./postgres-open.ts";
-import type { PageRow, SessionRow } from "./postgres-statements.ts";
+import type { PageRow } from "./postgres-statements.ts";
 import { indexed } from "./postgres-text.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
 import { nameOf } from "./postgres-rows.ts";
-import { viewOf } from "./rows.ts";
+import { viewOf, type SessionRow } from "./rows.ts";
 import type { Lease, PageQuery, SessionRef, StoredPage } from "./store.ts";
 import type { PlacedRow } from "./touched.ts";
 

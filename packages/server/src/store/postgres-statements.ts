@@ -1,18 +1,6 @@
 import type { Statement } from "./postgres-connections.ts";
 import type { Tables } from "./postgres-open.ts";
-
-/** A session as a write finds it. */
-export interface SessionRow {
-  key: number;
-  sequence: number;
-  item_count: number;
-  updated_at: number;
-  snapshot: string;
-  open_items: string;
-  lease_owner: string | null;
-  lease_until: number;
-  lease_fence: number;
-}
+import type { SessionRow } from "./rows.ts";
 
 /** The session's own row, or an item's: one statement reads both. */
 export type CurrentRow = (SessionRow & { position: null }) | { position: number; sequence: number; body: string };

@@ -4,6 +4,19 @@ import type { VersionRow } from "./store.ts";
 /** How long a receipt answers for its write, in milliseconds: 24 hours. */
 export const receiptLifetimeMs = 86_400_000;
 
+/** A session as a write finds it. */
+export interface SessionRow {
+  key: number;
+  sequence: number;
+  item_count: number;
+  updated_at: number;
+  snapshot: string;
+  open_items: string;
+  lease_owner: string | null;
+  lease_until: number;
+  lease_fence: number;
+}
+
 /** A session's view as databases store it. */
 export interface SessionColumns {
   sequence: number;

@@ -1,18 +1,6 @@
 import type Database from "better-sqlite3";
+import type { SessionRow } from "./rows.ts";
 import type { PlacedRow } from "./touched.ts";
-
-/** What a look-up of a session by its full name finds. */
-export interface SessionRow {
-  key: number;
-  sequence: number;
-  item_count: number;
-  updated_at: number;
-  snapshot: string;
-  open_items: string;
-  lease_owner: string | null;
-  lease_until: number;
-  lease_fence: number;
-}
 
 type Name = [tenant: string, agent: string, id: string];
 type Statement<Parameters extends unknown[], Row = unknown> = Database.Statement<Parameters, Row>;

@@ -1,7 +1,7 @@
 import type { StoredSnapshot } from "@orcha/contract";
 import { nothingToPublish, ReceiptExists, sessionExists } from "./conflict.ts";
-import { lookupRows, metadataRows, parentOf, planVersions, receiptLifetimeMs, sessionColumns, viewOf } from "./rows.ts";
-import type { SessionRow, Statements } from "./sqlite-statements.ts";
+import { lookupRows, metadataRows, parentOf, planVersions, receiptLifetimeMs, sessionColumns, viewOf, type SessionRow } from "./rows.ts";
+import type { Statements } from "./sqlite-statements.ts";
 import type { Current, Move, Receipt, SessionRef, SessionWrite, VersionRow } from "./store.ts";
 import { touchedItems, type PlacedRow } from "./touched.ts";
 

@@ -4,7 +4,8 @@ import { pageWindow, pinnedSequence } from "./page.ts";
 import { whenFree } from "./sqlite-busy.ts";
 import { sqliteLists } from "./sqlite-list.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
-import { prepareStatements, type SessionRow } from "./sqlite-statements.ts";
+import type { SessionRow } from "./rows.ts";
+import { prepareStatements } from "./sqlite-statements.ts";
 import { dropSession, readCurrent, renameSession, writeNewSession, writeReceipt, writeSession } from "./sqlite-write.ts";
 import type { SessionRef, Store } from "./store.ts";
 
