@@ -1,30 +1,72 @@
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
+import { pnpm, root, run } from "./pnpm.ts";
 
-const root = join(import.meta.dirname, "../..");
 const packages = ["contract", "formats", "client", "server"];
 const folders = temporaryFolders();
+const packed = mkdtempSync(join(tmpdir(), "orcha-packed-"));
+afterAll(() => rmSync(packed, { recursive: true, force: true }));
+beforeAll(() => {
+  pnpm(["--recursive", "--filter", "./packages/*", "pack", "--pack-destination", packed], root);
+  for (const name of packages) {
+    mkdirSync(join(packed, name));
+    run("tar", ["-xzf", tarballOf(name), "-C", join(packed, name)], root);
+  }
+}, 60_000);
 
-function run(command: string, parameters: string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(command, parameters, { cwd, encoding: "utf8" });
-  expect(status, `${command} ${parameters.join(" ")}\n${stdout}${stderr}`).toBe(0);
-  return stdout;
-}
+describe.each(packages)("@orcha/%s as it is published", (name) => {
+  test("is what is built and its source, a README and the license, and nothing else", () => {
+    const files = filesOf(tarballOf(name));
+    expect(files.filter(isStray)).toEqual([]);
+    expect(files).toEqual(expect.arrayContaining(["package/README.md", "package/LICENSE", "package/dist/index.js", "package/dist/index.d.ts"]));
+  });
 
-function pnpm(parameters: string[], cwd: string): string {
-  return run("npx", ["-y", "--prefer-offline", "pnpm@12.21.0", ...parameters], cwd);
+  test("its maps lead to files that it brings", () => {
+    const lost = filesOf(tarballOf(name)).filter((file) => file.endsWith(".map") && !sourcesOf(join(packed, name, file)).every(existsSync));
+    expect(lost).toEqual([]);
+  });
+
+  test("its manifest names no other version of a sibling, no workspace, and no way to its source", () => {
+    const manifest = JSON.parse(readFileSync(join(packed, name, "package/package.json"), "utf8")) as Manifest;
+    const siblings = Object.entries(manifest.dependencies).filter(([dependency]) => dependency.startsWith("@orcha/"));
+    expect(siblings.map(([, version]) => version)).toEqual(siblings.map(() => manifest.version));
+    expect(JSON.stringify(manifest)).not.toContain("workspace:");
+    expect(JSON.stringify(manifest.exports)).not.toContain("./src/");
+    expect(manifest).toMatchObject({ license: "MIT", type: "module", sideEffects: false, engines: { node: ">=22.18" } });
+  });
+
+  test("publint finds nothing", async () => {
+    const tarball = new Uint8Array(readFileSync(tarballOf(name))).buffer;
+    const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  test("types resolve at every sub-path, for programs that import", async () => {
+    const result = await checkPackage(createPackageFromTarballData(readFileSync(tarballOf(name))));
+    if (!result.types) throw new Error("there are no types");
+    const { exports } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as Manifest;
+    expect(Object.keys(result.entrypoints)).toEqual(Object.keys(exports));
+    // What the command leaves out with `--profile esm-only`: whoever requires, and TypeScript's `node10`.
+    const problems = result.problems.filter((problem) => !("resolutionKind" in problem) || !["node10", "node16-cjs"].includes(problem.resolutionKind));
+    expect(problems).toEqual([]);
+  });
+});
+
+interface Manifest {
+  version: string;
+  dependencies: Record<string, string>;
+  exports: Record<string, unknown>;
 }
 
 test("the packed packages work in an empty project under TypeScript 5.9", { timeout: 120_000 }, async () => {
   const project = await folders();
-  const tarballs = packages.map((name) => {
-    pnpm(["pack", "--pack-destination", project], join(root, "packages", name));
-    return [`@orcha/${name}`, `file:./${readdirSync(project).find((file) => file.includes(`-${name}-`))}`] as const;
-  });
-  for (const [, tarball] of tarballs) expect(filesOf(join(project, tarball.slice(5))).filter(isStray)).toEqual([]);
+  const tarballs = packages.map((name) => [`@orcha/${name}`, `file:${tarballOf(name)}`] as const);
 
   const external = JSON.parse(readFileSync(join(root, "test/package.json"), "utf8")) as { dependencies: Record<string, string> };
   const { valibot, "better-sqlite3": sqlite } = external.dependencies;
@@ -63,11 +105,21 @@ test("the packed packages work in an empty project under TypeScript 5.9", { time
   expect(run(process.execPath, ["out/program.js"], project)).toBe("user Where is my order?\nrequest_human_approval waiting 750 USD\n");
 });
 
+function tarballOf(name: string): string {
+  const found = readdirSync(packed).find((file) => file.startsWith(`orcha-${name}-`));
+  return join(packed, found ?? `no tarball of ${name}`);
+}
+
 function filesOf(tarball: string): string[] {
   return run("tar", ["-tzf", tarball], root).trim().split("\n");
 }
 
-/** Only what is built, and what npm wants to know. */
+/** Only what is built, what it was built from, and what npm wants to know. */
 function isStray(file: string): boolean {
-  return !/^package\/(dist\/.+\.(js|d\.ts)(\.map)?|package\.json|README\.md|LICENSE)$/.test(file);
+  return !/^package\/(dist\/.+\.(js|d\.ts)(\.map)?|src\/.+\.ts|package\.json|README\.md|LICENSE)$/.test(file);
+}
+
+function sourcesOf(map: string): string[] {
+  const { sources } = JSON.parse(readFileSync(map, "utf8")) as { sources: string[] };
+  return sources.map((source) => join(dirname(map), source));
 }

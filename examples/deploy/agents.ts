@@ -1,0 +1,5 @@
+import { defineAgent, defineAgents } from "@orcha/contract";
+
+export const agents = defineAgents({
+  supportAgent: defineAgent({ description: "Answers order questions" }),
+});
