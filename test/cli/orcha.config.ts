@@ -7,5 +7,6 @@ export default defineConfig({
   agents,
   store: database === undefined ? { file: "orcha.db" } : { database, schema },
   tokens: [{ token: "a-token-of-the-tests", tenant: "default", scopes: ["read", "log", "write"] }],
+  cors: { origins: ["https://app.example.com"] },
   port: 0,
 });

@@ -21,6 +21,8 @@ describe("orcha serve", () => {
     const over = ["--url", url, ...agent];
     const refused = await orcha(["list", ...over], { cwd });
     expect([refused.code, refused.stderr]).toEqual([1, "orcha: this server needs a valid token. Give a token: --token, or ORCHA_TOKEN in the environment\n"]);
+    const fromPage = await fetch(`${url}/healthz`, { headers: { origin: "https://app.example.com" } });
+    expect(fromPage.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
     const list = await orcha(["list", ...over], { cwd, env: token });
     expect(list.stdout).toContain("ses_a");
     const local = await orcha(["history", "ses_a", "--json", "--config", configFile, ...agent], { cwd });

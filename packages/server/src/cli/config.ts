@@ -1,4 +1,5 @@
 import type { Agents } from "@orcha/contract";
+import type { CorsOptions } from "../cors.ts";
 import type { Store } from "../store/store.ts";
 import type { BearerToken } from "../tokens.ts";
 
@@ -11,6 +12,8 @@ export interface OrchaConfig {
   store?: StoreConfig;
   /** Who may call what `orcha serve` serves; without it, everybody on this machine. */
   tokens?: readonly BearerToken[];
+  /** Which pages of other origins may call; by default none. */
+  cors?: CorsOptions;
   /** Default 4310. */
   port?: number;
   /** Default 127.0.0.1. */
