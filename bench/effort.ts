@@ -14,6 +14,12 @@ export interface Effort {
   appendSamples: number;
   /** Turns that each of the writers at once appends in one round. */
   writerTurns: number;
+  /** How much of a second one round of load over HTTP takes. */
+  httpShare: number;
+  /** How often a server is started. */
+  starts: number;
+  /** How many agents an app has whose types are checked. */
+  agentCounts: readonly number[];
 }
 
 export const fullEffort: Effort = {
@@ -25,6 +31,9 @@ export const fullEffort: Effort = {
   pageSamples: 200,
   appendSamples: 40,
   writerTurns: 40,
+  httpShare: 1,
+  starts: 7,
+  agentCounts: [1, 50, 500],
 };
 
 export const quickEffort: Effort = {
@@ -36,4 +45,7 @@ export const quickEffort: Effort = {
   pageSamples: 100,
   appendSamples: 20,
   writerTurns: 15,
+  httpShare: 0.4,
+  starts: 3,
+  agentCounts: [1, 50],
 };

@@ -2,15 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { clientPart } from "./client-part.ts";
 import { openCluster, type Cluster } from "./cluster.ts";
 import { diskPart } from "./disk-part.ts";
 import { fullEffort, quickEffort } from "./effort.ts";
+import { httpPart } from "./http-part.ts";
 import { listsPart } from "./lists-part.ts";
 import { memoryPart } from "./memory-part.ts";
 import { partNames, type Part, type PartName } from "./part.ts";
 import { postgresPart } from "./postgres-part.ts";
 import { machineOf, textOf, type Report } from "./report.ts";
 import { sqlitePart } from "./sqlite-part.ts";
+import { startPart } from "./start-part.ts";
+import { typesPart } from "./types-part.ts";
 
 const { values } = parseArgs({
   options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string", multiple: true } },
@@ -39,11 +43,30 @@ async function run(): Promise<Report> {
   return { machine: machineOf(), parts, seconds: (performance.now() - start) / 1000 };
 }
 
-/** Only SQLite's part needs no server. */
+/** A Postgres is started by the first part that needs one. */
 async function runPart(name: PartName): Promise<Omit<Part, "seconds">> {
-  if (name === "sqlite") return sqlitePart(directory, effort);
-  const cluster = (opened ??= await openCluster());
-  if (name === "lists") return listsPart(directory, cluster, effort);
-  if (name === "postgres") return postgresPart(cluster, effort);
-  return name === "disk" ? diskPart(directory, cluster) : memoryPart(directory, cluster, effort);
+  switch (name) {
+    case "sqlite":
+      return sqlitePart(directory, effort);
+    case "lists":
+      return listsPart(directory, await postgres(), effort);
+    case "postgres":
+      return postgresPart(await postgres(), effort);
+    case "disk":
+      return diskPart(directory, await postgres());
+    case "memory":
+      return memoryPart(directory, await postgres(), effort);
+    case "http":
+      return httpPart(directory, effort);
+    case "start":
+      return startPart(directory, effort);
+    case "client":
+      return clientPart();
+    case "types":
+      return typesPart(effort);
+  }
+}
+
+async function postgres(): Promise<Cluster> {
+  return (opened ??= await openCluster());
 }

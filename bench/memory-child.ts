@@ -30,7 +30,8 @@ async function openBare(): Promise<Read> {
 }
 
 async function openOrcha(session: string): Promise<Read> {
-  const { agent, call, sessionsOn } = await import("./orcha.ts");
+  const { agent } = await import("./agents.ts");
+  const { call, sessionsOn } = await import("./orcha.ts");
   const { reading } = sessionsOn(await openStore());
   const { total } = await reading.history(call, { agent, sessionId: session, page: 1, pageSize });
   const last = Math.ceil(total / pageSize);

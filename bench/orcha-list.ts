@@ -1,8 +1,9 @@
 import { createSessions, type Sessions, type Store } from "@orcha/server";
 import { nodeSurroundings } from "@orcha/server/node";
+import { agent, agents } from "./agents.ts";
 import { eventsOf } from "./events.ts";
 import { listedBy, listSize, metadataOf, updatedAtOf, type ListPage, type ListSide } from "./list-side.ts";
-import { agent, agents, call } from "./orcha.ts";
+import { call } from "./orcha.ts";
 import type { Turn } from "./workload.ts";
 
 /** How many sessions are made at once: on Postgres, each on its own connection. */

@@ -1,15 +1,12 @@
-import { defineAgent, defineAgents } from "@orcha/contract";
 import { createSessions, type Call, type Sessions, type Store } from "@orcha/server";
 import { nodeSurroundings } from "@orcha/server/node";
+import { agent, agents } from "./agents.ts";
 import { eventsOf, eventsPerCycle, itemsPerCycle, questionOf } from "./events.ts";
 import { pageSize, pinnedShare, type Place, type Side } from "./side.ts";
 import { cycle, turnOf, type Turn } from "./workload.ts";
 
-export const agents = defineAgents({ support: defineAgent({}) });
-export const agent = "support";
-
-/** Who appends and reads; no idempotency key, since the floor has none. */
-export const call: Call = { principal: { tenant: "bench", scopes: ["read", "write"] } };
+/** Who appends and reads: the tenant of servers without tokens. No idempotency key, since the floor has none. */
+export const call: Call = { principal: { tenant: "default", scopes: ["read", "write"] } };
 
 /** How many turns one append of the seeding holds: as many cycles as 1,000 events allow. */
 const batch = Math.floor(1000 / eventsPerCycle) * cycle;

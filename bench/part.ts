@@ -1,7 +1,7 @@
 import type { Result } from "./result.ts";
 
 /** The parts of a run, in their order. */
-export const partNames = ["sqlite", "lists", "postgres", "disk", "memory"] as const;
+export const partNames = ["sqlite", "lists", "postgres", "disk", "memory", "http", "start", "client", "types"] as const;
 
 export type PartName = (typeof partNames)[number];
 
@@ -10,9 +10,9 @@ export interface Part {
   name: PartName;
   title: string;
   /** What its sizes count. */
-  sizes: "items" | "sessions";
-  /** What its values are: measured by base, or measured less base. */
-  values: "ratio" | "more";
+  sizes: "items" | "sessions" | "bytes minified" | "agents";
+  /** What its values are: measured by base, measured less base, or the same for each of what its sizes count. */
+  values: "ratio" | "more" | "each";
   /** What stands above the table. */
   notes?: string;
   results: Result[];

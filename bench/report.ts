@@ -32,14 +32,14 @@ function sectionOf({ title, sizes, values, notes, results, seconds }: Part): str
       amountOf(result, result.measured),
       result.value.toFixed(2),
       result.target?.toFixed(2) ?? "-",
-      result.target === undefined ? "" : isWithin(result) ? "ok" : "over",
+      result.target === undefined ? "" : isWithin(result) ? "ok" : result.least ? "under" : "over",
     ]),
   );
   return [`## ${title}`, ...(notes === undefined ? [] : ["", notes]), "", table, `${verdictOf(results)} (${seconds.toFixed(0)} s)`].join("\n");
 }
 
-/** Milliseconds need their small digits, megabytes one, and what is counted none. */
-const digits = { ms: 4, MB: 1, bytes: 0, trips: 0 };
+/** Milliseconds need their small digits, larger units one, and what is counted none. */
+const digits = { ms: 4, µs: 1, "/s": 0, trips: 0, bytes: 0, kB: 1, MB: 1, types: 0 };
 
 function amountOf({ unit }: Result, amount: number): string {
   return `${amount.toFixed(digits[unit])} ${unit}`;

@@ -4,7 +4,7 @@ import { differenceOf, median, ratioOf } from "./sampling.ts";
 export type Rounds = number[];
 
 /** What a line counts in. */
-export type Unit = "ms" | "trips" | "bytes" | "MB";
+export type Unit = "ms" | "µs" | "/s" | "trips" | "bytes" | "kB" | "MB" | "types";
 
 /** One line of the report. */
 export interface Result {
@@ -20,10 +20,12 @@ export interface Result {
   value: number;
   /** The largest value that is fine; absent where nobody promised one. */
   target?: number;
+  /** The target is the smallest value that is fine instead. */
+  least?: boolean;
 }
 
 /** What a line is about, before anything was measured. */
-export type Line = Pick<Result, "measure" | "size" | "against" | "target"> & { unit?: Unit };
+export type Line = Pick<Result, "measure" | "size" | "against" | "target" | "least"> & { unit?: Unit };
 
 /** Divides what was measured by what it is held against, round by round. */
 export function compare(line: Line, base: Rounds, measured: Rounds): Result {
@@ -35,6 +37,6 @@ export function exceed(line: Line, base: Rounds, measured: Rounds): Result {
   return { unit: "MB", ...line, base: median(base), measured: median(measured), value: differenceOf(measured, base) };
 }
 
-export function isWithin({ value, target }: Result): boolean {
-  return target === undefined || value <= target;
+export function isWithin({ value, target, least = false }: Result): boolean {
+  return target === undefined || (least ? value >= target : value <= target);
 }
