@@ -73,12 +73,23 @@ export class Reading {
   async composeHistory(call: Call, input: PageInput, stored: StoredPage): Promise<SessionHistory> {
     const snapshot = readSnapshot(stored.snapshot);
     const items = stored.bodies.map(readItem);
-    const damaged = items.flatMap((item, index) => (item === undefined ? [index] : []));
-    for (const index of damaged) {
-      const made = await this.store.itemMadeBy(refOf(call, input), stored.start + index);
-      items[index] = unreadable(stored.bodies[index] ?? "", made, snapshot.createdAt);
+    const whole = items.includes(undefined) ? await this.mend(call, input, stored, items, snapshot) : (items as WireItem[]);
+    return { items: whole, ...pageFields(stored, input), ...snapshot };
+  }
+
+  private async mend(
+    call: Call,
+    input: PageInput,
+    { bodies, start }: StoredPage,
+    items: readonly (WireItem | undefined)[],
+    { createdAt }: SessionSnapshot,
+  ): Promise<WireItem[]> {
+    const mended: WireItem[] = [];
+    for (const [index, item] of items.entries()) {
+      const madeBy = item ? undefined : await this.store.itemMadeBy(refOf(call, input), start + index);
+      mended.push(item ?? unreadable(bodies[index] ?? "", madeBy, createdAt));
     }
-    return { items: items as WireItem[], ...pageFields(stored, input), ...snapshot };
+    return mended;
   }
 
   async events(call: Call, input: PageInput): Promise<SessionEvents> {

@@ -11,6 +11,7 @@ export interface Statements {
   commit: Statement<[]>;
   rollback: Statement<[]>;
   findSession: Statement<Name, SessionRow>;
+  readSession: Statement<Name, [key: number, sequence: number, itemCount: number, snapshot: string]>;
   addSession: Statement<unknown[]>;
   moveSession: Statement<unknown[]>;
   addEvent: Statement<[session: number, sequence: number, itemCount: number, body: string]>;
@@ -54,6 +55,12 @@ export function prepareStatements(database: Database.Database): Statements {
       `SELECT key, sequence, item_count, updated_at, snapshot, open_items, lease_owner, lease_until, lease_fence
        FROM sessions WHERE tenant = ? AND agent = ? AND id = ?`,
     ),
+    // As an array: objects of many columns cost a page more than its look-up.
+    readSession: database
+      .prepare<Name, [number, number, number, string]>(
+        "SELECT key, sequence, item_count, snapshot FROM sessions WHERE tenant = ? AND agent = ? AND id = ?",
+      )
+      .raw(),
     addSession: database.prepare(
       `INSERT INTO sessions
          (tenant, agent, id, parent_agent, parent_id,

@@ -39,6 +39,10 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
     return statements.findSession.get(tenant, agent, sessionId);
   }
 
+  function read({ tenant, agent, sessionId }: SessionRef) {
+    return statements.readSession.get(tenant, agent, sessionId);
+  }
+
   return {
     create: (ref, write) =>
       transaction(() => {
@@ -63,43 +67,45 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         return { result };
       }),
 
-    snapshot: (ref) => whenFree(() => find(ref)?.snapshot),
+    snapshot: (ref) => whenFree(() => read(ref)?.[3]),
 
     historyPage: (ref, query) =>
       whenFree(() => {
-        const row = find(ref);
+        const row = read(ref);
         if (!row) return undefined;
-        const throughSequence = pinnedSequence(row.sequence, query);
-        const isNewest = throughSequence === row.sequence;
-        const total = isNewest ? row.item_count : (statements.itemCountAt.get(row.key, throughSequence) ?? 0);
+        const [key, sequence, itemCount, snapshot] = row;
+        const throughSequence = pinnedSequence(sequence, query);
+        const isNewest = throughSequence === sequence;
+        const total = isNewest ? itemCount : (statements.itemCountAt.get(key, throughSequence) ?? 0);
         const { start, end } = pageWindow(total, query);
-        const bodies = isNewest ? statements.itemPage.all(row.key, start, row.key, end, throughSequence) : [];
-        if (bodies.length === end - start) return { snapshot: row.snapshot, throughSequence, total, start, bodies };
+        const bodies = isNewest ? statements.itemPage.all(key, start, key, end, throughSequence) : [];
+        if (bodies.length === end - start) return { snapshot, throughSequence, total, start, bodies };
         // An older view, or another process wrote between the two statements: items may have to be shown as they were.
-        const past = statements.pastItemPage.all(throughSequence, throughSequence, row.key, start, row.key, end);
-        return { snapshot: row.snapshot, throughSequence, total, start, bodies: past };
+        const past = statements.pastItemPage.all(throughSequence, throughSequence, key, start, key, end);
+        return { snapshot, throughSequence, total, start, bodies: past };
       }),
 
     eventPage: (ref, query) =>
       whenFree(() => {
-        const row = find(ref);
+        const row = read(ref);
         if (!row) return undefined;
-        const throughSequence = pinnedSequence(row.sequence, query);
+        const [key, sequence, , snapshot] = row;
+        const throughSequence = pinnedSequence(sequence, query);
         const { start, end } = pageWindow(throughSequence, query);
-        const bodies = statements.eventRange.all(row.key, start + 1, row.key, end);
-        return { snapshot: row.snapshot, throughSequence, total: throughSequence, start, bodies };
+        const bodies = statements.eventRange.all(key, start + 1, key, end);
+        return { snapshot, throughSequence, total: throughSequence, start, bodies };
       }),
 
     events: (ref, from, to) =>
       whenFree(() => {
-        const row = find(ref);
-        return row && statements.eventRange.all(row.key, from, row.key, to);
+        const key = read(ref)?.[0];
+        return key === undefined ? undefined : statements.eventRange.all(key, from, key, to);
       }),
 
     itemMadeBy: (ref, position) =>
       whenFree(() => {
-        const row = find(ref);
-        return row && statements.itemMadeBy.get(row.key, position, row.key, position);
+        const key = read(ref)?.[0];
+        return key === undefined ? undefined : statements.itemMadeBy.get(key, position, key, position);
       }),
 
     list: (query) => whenFree(() => lists.read(query)),
