@@ -49,7 +49,8 @@ export function terminal(line: string, place: Place): Promise<Ended> {
 }
 
 export function start([command = "", ...args]: readonly string[], { cwd, env, input }: Place): Running {
-  const { NO_COLOR: _no, FORCE_COLOR: _force, ORCHA_URL: _url, ORCHA_TOKEN: _token, ...rest } = process.env;
+  // Node takes CI for a place without colours, even where there is a terminal.
+  const { CI: _ci, NO_COLOR: _no, FORCE_COLOR: _force, ORCHA_URL: _url, ORCHA_TOKEN: _token, ...rest } = process.env;
   const child = spawn(command, args, { cwd, env: { ...rest, TERM: "xterm-256color", ...env } });
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) child[name].on("data", (chunk: Buffer) => (output[name] += chunk.toString()));
