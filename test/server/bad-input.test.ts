@@ -1,4 +1,5 @@
 import { contract, errorTable, maxBodyBytes, type OperationName } from "@orcha/contract";
+import { memoryStore } from "@orcha/server";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { appOf } from "../harness.ts";
@@ -185,6 +186,15 @@ describe("bad requests", () => {
       code: "agent_not_found",
     });
   });
+});
+
+test("a syntax error inside of an operation is the server's fault, not the body's", async () => {
+  const told: unknown[] = [];
+  const snapshot = () => Promise.reject(new SyntaxError("Unexpected end of JSON input"));
+  const { rpc } = appOf({ ...memoryStore(), snapshot }, { onError: (error) => told.push(String(error)) });
+  const { status, json } = await rpc("get", { agent: "supportAgent", sessionId: "ses_a" });
+  expect([status, json["code"]]).toEqual([500, "execution_failed"]);
+  expect(told).toEqual(["SyntaxError: Unexpected end of JSON input"]);
 });
 
 function formData(): FormData {

@@ -172,4 +172,26 @@ describe("damage", () => {
     expect(events).toHaveLength(4);
     await store.close();
   });
+
+  test.each(["{", "null", '{"type":"client_action.resolved"}'])("an event that is %s is the store's fault, not the caller's", async (body) => {
+    const folder = await folders();
+    const store = await sqliteIn(folder);
+    const { rpc } = appOf(store, { onError: () => {} });
+    const named = { agent: "supportAgent", sessionId: "hurt" };
+    await rpc("create", named);
+    const calls = [{ callId: "a", name: "request_human_approval", arguments: { amount: 1, currency: "USD" } }];
+    await rpc("append", { ...named, events: [{ type: "client_action.requested", data: { calls } }] });
+    const answer = { ...named, toolResults: [{ callId: "a", output: { approved: true } }] };
+    expect((await rpc("resume", answer)).status).toBe(200);
+    const database = new Database(join(folder, "orcha.db"));
+    database.prepare("UPDATE events SET body = ? WHERE key & 4294967295 = 3").run(body);
+    database.close();
+
+    const again = await rpc("resume", answer);
+    expect([again.json["code"], again.json["message"]]).toEqual(["storage_error", "event 3 of the session is damaged, so its answer can't be compared"]);
+    const fork = await rpc("fork", named);
+    expect([fork.json["code"], fork.json["message"]]).toEqual(["storage_error", "event 3 of the session is damaged; fork an earlier throughSequence"]);
+    expect((await rpc("fork", { ...named, throughSequence: 2 })).status).toBe(200);
+    await store.close();
+  });
 });

@@ -9,7 +9,6 @@ import {
   type ClientActionResult,
   type Path,
   type RecordedAnswer,
-  type SessionEvent,
 } from "@orcha/contract";
 import { writeOf, type NewEvent } from "./batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
@@ -17,7 +16,7 @@ import { untilDone, type Changes } from "./changes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Idempotency, Seal } from "./idempotency.ts";
 import { keysOf } from "./metadata.ts";
-import type { SessionInput } from "./reading.ts";
+import { readWholeEvent, type SessionInput } from "./reading.ts";
 import type { Current, SessionRef, Store, TouchedItem } from "./store/store.ts";
 
 export interface ResumeInput extends SessionInput {
@@ -55,10 +54,8 @@ export class Answers {
   async resume(call: Call, input: ResumeInput): Promise<RecordedAnswer> {
     const agent = agentOf(this.parts.agents, input.agent);
     const results = readResults(input.toolResults);
-    const { idempotencyKey: key, ifSequence } = call;
     const ref = refOf(call, input);
-    const attempt = { ref, operation: "resume", keySession: input.sessionId, key, input: { ...input, ifSequence } };
-    const { sequence } = await this.parts.idempotency.once<{ sequence: number }>(attempt, (seal) =>
+    const { sequence } = await this.parts.idempotency.once<{ sequence: number }>(call, "resume", input, (seal) =>
       untilDone(() => this.record(call, ref, agent, results, seal)),
     );
     const current = await this.parts.store.read(ref, []);
@@ -102,9 +99,13 @@ export class Answers {
 
   /** The sequence of the event that holds the same result. Throws `action_result_conflict` for another one. */
   private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult): Promise<number> {
-    const [body] = (await this.parts.store.events(ref, target.sequence, target.sequence)) ?? [];
-    const event: SessionEvent | undefined = body === undefined ? undefined : JSON.parse(body);
-    const results = event?.type === "client_action.resolved" ? event.data.results : [];
+    const bodies = await this.parts.store.events(ref, target.sequence, target.sequence);
+    if (!bodies) throw sessionNotFound(ref.sessionId);
+    const event = readWholeEvent(bodies[0] ?? "");
+    if (!event) {
+      throw new OrchaError("storage_error", `event ${target.sequence} of the session is damaged, so its answer can't be compared`);
+    }
+    const results = event.type === "client_action.resolved" ? event.data.results : [];
     const stored = results.find(({ callId }) => callId === result.callId);
     if (stored && comparable(stored) === comparable(result)) return target.sequence;
     const outcome = target.item.type === "client_action" ? target.item.outcome : undefined;

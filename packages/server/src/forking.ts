@@ -2,7 +2,7 @@ import { advance, OrchaError, type Agents, type SessionEvent, type SessionSnapsh
 import { cancellations, placed, writeOfPlaced, type NewEvent } from "./batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import type { Idempotency } from "./idempotency.ts";
-import { chunk, type Reading, type SessionInput } from "./reading.ts";
+import { breathe, chunk, readWholeEvent, type Reading, type SessionInput } from "./reading.ts";
 import { pinnedSequence } from "./store/page.ts";
 import type { Current, Store } from "./store/store.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -35,10 +35,8 @@ export class Forking {
    */
   async fork(call: Call, input: ForkInput): Promise<SessionSnapshot> {
     agentOf(this.parts.agents, input.agent);
-    const { idempotencyKey: key, ifSequence } = call;
     const ref = refOf(call, input);
-    const attempt = { ref, operation: "fork", keySession: input.sessionId, key, input: { ...input, ifSequence } };
-    const { sessionId } = await this.parts.idempotency.once<{ sessionId: string }>(attempt, async (seal) => {
+    const { sessionId } = await this.parts.idempotency.once<{ sessionId: string }>(call, "fork", input, async (seal) => {
       const current = await this.parts.store.read(ref, []);
       if (!current) throw sessionNotFound(input.sessionId);
       this.checkSource(call, current, input);
@@ -70,6 +68,7 @@ export class Forking {
       const bodies = await this.parts.store.events(refOf(call, input), from, Math.min(last, from + chunk - 1));
       if (!bodies) throw sessionNotFound(input.sessionId);
       for (const [index, body] of bodies.entries()) events.push(readForCopy(body, from + index));
+      await breathe();
     }
     const end = input.throughSequence === undefined ? events.findIndex(({ type }) => type === "session.completed") : -1;
     const kept = end === -1 ? events : events.slice(0, end);
@@ -92,12 +91,9 @@ function withoutName(event: SessionEvent): SessionEvent {
 }
 
 function readForCopy(body: string, sequence: number): SessionEvent {
-  try {
-    const event: SessionEvent = JSON.parse(body);
-    return event;
-  } catch {
-    throw damaged(sequence);
-  }
+  const event = readWholeEvent(body);
+  if (!event) throw damaged(sequence);
+  return event;
 }
 
 function damaged(sequence: number): OrchaError {

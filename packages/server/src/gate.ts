@@ -14,11 +14,21 @@ export function isBodiless(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Reads a body, and makes sure that it is JSON's or empty. */
-export async function readText(request: Request): Promise<string> {
+/** Reads a JSON body; nothing where it is empty. Throws `invalid_input`, and `unsupported_format` for another type. */
+export async function readJson(request: Request): Promise<unknown> {
   const text = await request.text();
-  if (text !== "" && !isJson(request.headers)) throw unsupported();
-  return text;
+  if (text === "") return undefined;
+  if (!isJson(request.headers)) throw unsupported();
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw notJson(cause);
+  }
+}
+
+/** Says that a body could not be parsed. */
+export function notJson(cause: unknown): OrchaError {
+  return new OrchaError("invalid_input", "the body is not JSON", { cause });
 }
 
 /** Anything but JSON is refused; a form would also let other sites write through a browser. */

@@ -1,4 +1,6 @@
 import { canonicalJson, OrchaError, type ErrorCode, type ErrorDetails } from "@orcha/contract";
+import { refOf, type Call } from "./call.ts";
+import type { SessionInput } from "./reading.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { ReceiptExists } from "./store/conflict.ts";
 import type { Receipt, SessionRef, Store } from "./store/store.ts";
@@ -8,17 +10,6 @@ const lifetimeMs = 86_400_000;
 
 /** How long a repeated call waits for the first one, in milliseconds. */
 const attachMs = 5000;
-
-/** One write of one caller. */
-export interface Attempt {
-  ref: SessionRef;
-  operation: string;
-  /** The key belongs to this session; empty where the server makes the id. */
-  keySession: string;
-  key: string | undefined;
-  /** Everything that makes a repetition the same call. */
-  input: unknown;
-}
 
 /** How often a call looks again after another server was faster; the second look finds its receipt. */
 const maxTries = 10;
@@ -48,15 +39,18 @@ export class Idempotency {
   }
 
   /**
-   * Looks for a receipt first, and performs the write where there is none. Throws `idempotency_conflict` where the key
-   * came with another input, `session_busy` where the first call takes too long.
+   * Looks for a receipt first, and performs the write where there is none. The key belongs to the input's session, whose
+   * id is empty where the server makes it. Throws `idempotency_conflict` where the key came with another input,
+   * `session_busy` where the first call takes too long.
    */
-  async once<O>(attempt: Attempt, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
-    const { ref, operation, keySession, key, input } = attempt;
+  async once<O>(call: Call, operation: string, input: SessionInput, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
+    const { idempotencyKey: key, ifSequence } = call;
     if (key === undefined) return perform(() => undefined);
-    const digest = await this.surroundings.digest(canonicalJson(input));
-    const name = JSON.stringify([ref.tenant, ref.agent, operation, keySession, key]);
-    const receiptKey = { operation, sessionId: keySession, key };
+    const ref = refOf(call, input);
+    const { sessionId } = ref;
+    const digest = await this.surroundings.digest(canonicalJson({ ...input, ifSequence }));
+    const name = JSON.stringify([ref.tenant, ref.agent, operation, sessionId, key]);
+    const receiptKey = { operation, sessionId, key };
     for (let tries = 0; tries < maxTries; tries += 1) {
       await this.waitFor(name);
       const running = this.findOrPerform<O>(ref, { ...receiptKey, digest }, perform);

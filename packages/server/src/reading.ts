@@ -142,7 +142,7 @@ export class Reading {
 }
 
 /** Lets other requests in between two pieces of a long read. */
-function breathe(): Promise<void> {
+export function breathe(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 

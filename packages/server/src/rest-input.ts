@@ -1,6 +1,6 @@
 import { findJsonFault, formatPath, invalidInput, isPlainObject, OrchaError, type OperationName } from "@orcha/contract";
 import type { GenericSchema } from "valibot";
-import { readText } from "./gate.ts";
+import { readJson } from "./gate.ts";
 import { fieldsOf } from "./input.ts";
 
 /** Where a request says what it wants: the names in its path, its query, and its body. */
@@ -30,22 +30,14 @@ export function readQuery({ request, names }: RestSource, operation: OperationNa
 export async function readBody({ request, names }: RestSource): Promise<Record<string, unknown>> {
   const [parameter] = new URL(request.url).searchParams.keys();
   if (parameter !== undefined) throw invalidInput([parameter.slice(0, 80)], "belongs into the body: this operation takes no query");
-  const text = await readText(request);
-  const body = text === "" ? {} : parse(text);
+  const read = await readJson(request);
+  const body = read === undefined ? {} : read;
   if (!isPlainObject(body)) throw new OrchaError("invalid_input", "the body must be a JSON object");
   checkJson(body, []);
   for (const key of Object.keys(names)) {
     if (Object.hasOwn(body, key)) throw invalidInput([key], "is given by the path");
   }
   return { ...body, ...names };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new OrchaError("invalid_input", "the body is not JSON", { cause });
-  }
 }
 
 function checkJson(value: unknown, path: readonly string[]): void {

@@ -11,7 +11,7 @@ import { FetchHandler } from "@orpc/server/fetch";
 import { StandardHandler, StandardRPCMatcher, type StandardCodec } from "@orpc/server/standard";
 import type { Authenticate } from "./auth.ts";
 import { toOrchaError, toWire } from "./failure.ts";
-import { admit, readText } from "./gate.ts";
+import { admit, notJson, readJson } from "./gate.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 import type { OrchaRouter, RequestContext } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
@@ -23,12 +23,21 @@ import { isSpliced, type Splicing } from "./splice.ts";
 const codec: StandardCodec = {
   async decode(request) {
     const envelope: unknown =
-      request.method === "GET" ? parse(request.url.searchParams.get("data") ?? "{}") : await request.body();
+      request.method === "GET" ? parse(request.url.searchParams.get("data") ?? "{}") : await parsed(request.body());
     return open(envelope);
   },
   encode: (output) => ({ status: 200, headers: {}, body: { json: output } }),
   encodeError: (error) => ({ status: error.status, headers: {}, body: { json: error.toJSON() } }),
 };
+
+/** Here, and nowhere later, a syntax error is the caller's. */
+async function parsed(body: Promise<unknown>): Promise<unknown> {
+  try {
+    return await body;
+  } catch (error) {
+    throw error instanceof SyntaxError ? notJson(error) : error;
+  }
+}
 
 /** Takes an operation's input out of its envelope. */
 function open(envelope: unknown): unknown {
@@ -94,13 +103,7 @@ function checkMethod({ method }: Request, write: boolean): void {
 /** Reads the envelope where oRPC isn't on the way, as the codec above does. */
 async function readEnvelope(request: Request): Promise<unknown> {
   if (request.method === "GET") return open(parse(new URL(request.url).searchParams.get("data") ?? "{}"));
-  const text = await readText(request);
-  if (text === "") return open(undefined);
-  try {
-    return open(JSON.parse(text));
-  } catch (error) {
-    throw readFailure(error);
-  }
+  return open(await readJson(request));
 }
 
 function createHandler(router: OrchaRouter): FetchHandler<HandlerContext> {
@@ -110,7 +113,7 @@ function createHandler(router: OrchaRouter): FetchHandler<HandlerContext> {
         try {
           return await request.next();
         } catch (error) {
-          const failure = readFailure(error);
+          const failure = toOrchaError(error);
           request.context.failure = failure;
           throw toWire(failure);
         }
@@ -118,10 +121,4 @@ function createHandler(router: OrchaRouter): FetchHandler<HandlerContext> {
     ],
   });
   return new FetchHandler(handler);
-}
-
-/** Outside of an operation only the body can be at fault. */
-function readFailure(error: unknown): OrchaError {
-  if (error instanceof SyntaxError) return new OrchaError("invalid_input", "the body is not JSON", { cause: error });
-  return toOrchaError(error);
 }

@@ -22,7 +22,7 @@ import { cancellations, completeBatch, lookupsOfBatch, writeOf, type Author, typ
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import { historyInvalid, untilDone, type Changes } from "./changes.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Idempotency, Seal } from "./idempotency.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { checkCount, checkText, readEvents } from "./intake.ts";
 import { readMetadata, readVariables } from "./metadata.ts";
 import type { Reading, SessionInput } from "./reading.ts";
@@ -93,7 +93,7 @@ export class Writing {
   async append(call: Call, input: AppendInput): Promise<AppendReceipt> {
     agentOf(this.parts.agents, input.agent);
     const { lookups, plan } = planOf(input);
-    return this.once(call, "append", input, (seal) =>
+    return this.parts.idempotency.once(call, "append", input, (seal) =>
       this.parts.changes.change(refOf(call, input), call, lookups, (current) => {
         const { events, findings } = plan(current);
         const first = current.view.snapshot.sequence + 1;
@@ -121,7 +121,7 @@ export class Writing {
       ...(metadata === undefined ? {} : { metadata: metadata as EventDataByType["session.updated"]["metadata"] & object }),
       ...(unset === undefined ? {} : { unset }),
     };
-    await this.once(call, "update", input, (seal) =>
+    await this.parts.idempotency.once(call, "update", input, (seal) =>
       untilDone(async () => {
         // A schema may be asynchronous, a transaction may not: check first, then write only on what was checked.
         const checked = await this.parts.store.read(refOf(call, input), []);
@@ -147,7 +147,7 @@ export class Writing {
   async complete(call: Call, input: CompleteInput): Promise<SessionSnapshot> {
     agentOf(this.parts.agents, input.agent);
     const { status, summary } = input;
-    await this.once(call, "complete", input, (seal) =>
+    await this.parts.idempotency.once(call, "complete", input, (seal) =>
       this.parts.changes.change(refOf(call, input), call, [], (current) => {
         const events: NewEvent[] = [
           ...cancellations(current.view, "the session was completed"),
@@ -177,7 +177,7 @@ export class Writing {
     const variables = readVariables(input.variables);
     const sessionId = input.sessionId ?? this.parts.surroundings.sessionId();
     const keyed = { agent: input.agent, sessionId: input.sessionId ?? "" };
-    return this.once(call, operation, { ...input, ...keyed }, async (seal) => {
+    return this.parts.idempotency.once(call, operation, { ...input, ...keyed }, async (seal) => {
       const ref: SessionRef = { tenant: call.principal.tenant, agent: input.agent, sessionId };
       const created: NewEvent<"session.created"> = {
         type: "session.created",
@@ -195,12 +195,6 @@ export class Writing {
       await this.parts.store.create(ref, writeOf([created, ...events], undefined, this.author(call), seal(outcome)));
       return outcome;
     });
-  }
-
-  private once<O>(call: Call, operation: string, input: SessionInput, perform: (seal: Seal<O>) => Promise<O>): Promise<O> {
-    const { idempotencyKey: key, ifSequence } = call;
-    const attempt = { ref: refOf(call, input), operation, keySession: input.sessionId, key, input: { ...input, ifSequence } };
-    return this.parts.idempotency.once(attempt, perform);
   }
 
   private author(call: Call): Author {
