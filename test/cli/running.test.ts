@@ -52,14 +52,20 @@ describe("orcha serve", () => {
   });
 });
 
+/** Starts an import of a log that doesn't end, and waits until a piece of it is stored. */
+async function halfImported(cwd: string) {
+  const importing = start([...program, "import", "-", "--file", "orcha.db"], { cwd });
+  for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
+  await expect.poll(() => existsSync(join(cwd, "orcha.db")), { timeout: 10_000 }).toBe(true);
+  const store = await sqliteIn(cwd);
+  await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+  return { importing, store };
+}
+
 describe("Ctrl-C in the middle of an import", () => {
   test("leaves nothing behind", async () => {
     const cwd = await folders();
-    const importing = start([...program, "import", "-", "--file", "orcha.db"], { cwd });
-    for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
-    await expect.poll(() => existsSync(join(cwd, "orcha.db")), { timeout: 10_000 }).toBe(true);
-    const store = await sqliteIn(cwd);
-    await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+    const { importing, store } = await halfImported(cwd);
     importing.child.kill("SIGINT");
     const { code, stderr, stdout } = await importing.ended;
     expect([code, stderr, stdout]).toEqual([130, "orcha: interrupted\n", ""]);
@@ -70,11 +76,7 @@ describe("Ctrl-C in the middle of an import", () => {
 
   test("and where it is killed, what is left is seen by nobody and in nobody's way", async () => {
     const cwd = await folders();
-    const importing = start([...program, "import", "-", "--file", "orcha.db"], { cwd });
-    for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
-    await expect.poll(() => existsSync(join(cwd, "orcha.db")), { timeout: 10_000 }).toBe(true);
-    const store = await sqliteIn(cwd);
-    await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+    const { importing, store } = await halfImported(cwd);
     importing.child.kill("SIGKILL");
     await importing.ended;
     await store.close();
