@@ -23,10 +23,19 @@ export interface FileContent {
 /** What a person sees in a message. */
 export type MessageContent = TextContent | MediaContent | FileContent;
 
-/** Data that only the provider it came from can read; it goes back to that provider and no other. */
+/**
+ * Data that only the provider and model it came from can read, such as a reasoning signature or an item id; it goes back
+ * to them and to no other. `opaqueData` is what the provider's AI SDK package calls its metadata.
+ */
 export interface Replay {
+  /** The provider's key in that metadata, such as "openai", "anthropic" or "google". */
   providerId?: string;
   opaqueData?: unknown;
+}
+
+/** Text of the model; what its provider needs back rides along. */
+export interface AssistantTextContent extends TextContent {
+  replay?: Replay;
 }
 
 /** The model's thinking; never part of the history that an app renders. */
@@ -56,7 +65,7 @@ export interface ToolResultContent {
 }
 
 /** What an assistant message holds in the log. */
-export type AssistantContent = MessageContent | ReasoningContent | ToolCallContent;
+export type AssistantContent = AssistantTextContent | MediaContent | FileContent | ReasoningContent | ToolCallContent;
 
 /** The largest text block, in UTF-8 bytes. */
 export const maxTextBytes = 1_048_576;

@@ -117,6 +117,7 @@ export {
   type Replay,
   type TextContent,
   type ToolCallContent,
+  type AssistantTextContent,
   type ToolResultContent,
 } from "./content.ts";
 export { addUsage, usageSchema, type Usage } from "./usage.ts";
@@ -141,14 +142,21 @@ export {
 } from "./restore.ts";
 export { repairHistory, type RepairedHistory, type RepairPolicy } from "./repair.ts";
 export {
+  answerOf,
+  argumentsText,
   cancelledEvents,
   eventsFromMessages,
   messagesFromEvents,
+  outputText,
   referredCallIds,
+  skillResultOf,
+  subagentResultOf,
   Transcript,
   unansweredEvents,
   type LoggedCall,
   type OpenCall,
+  type ToolOutcome,
+  type Turn,
 } from "./transcript.ts";
 
 // From events to what is stored: pure, shared by every store.

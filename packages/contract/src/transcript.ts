@@ -1,7 +1,7 @@
 import type { AgentMessage, AgentToolCall } from "./agent-message.ts";
 import { CallLedger } from "./call-ledger.ts";
 import type { AssistantContent, ToolCallContent, ToolResultContent } from "./content.ts";
-import type { ClientActionResult, EventInput, EventOf, MessageCreated, SessionEvent } from "./event.ts";
+import type { ClientActionResult, EventDataByType, EventInput, EventOf, MessageCreated, SessionEvent } from "./event.ts";
 import { resultMissing } from "./projection.ts";
 import { parseArguments, type KnownCall } from "./restore.ts";
 
@@ -122,8 +122,8 @@ export function referredCallIds(messages: unknown): string[] {
 }
 
 /**
- * Reads the model's view of a log: every message in order, the answers of client actions where no tool turn repeats
- * them, and nothing that was made up for the history. `AgentMessage` carries text alone, so media stay in the events.
+ * Reads the model's view of a log: every message in order, the results of calls where no tool turn repeats them, and
+ * nothing that was made up for the history. `AgentMessage` carries text alone, so media stay in the events.
  */
 export function messagesFromEvents(events: Iterable<SessionEvent>): AgentMessage[] {
   const transcript = new Transcript();
@@ -131,70 +131,153 @@ export function messagesFromEvents(events: Iterable<SessionEvent>): AgentMessage
   return transcript.messages();
 }
 
+/** One turn of the conversation with everything that the log has of it; a tool turn holds one result. */
+export type Turn = MessageCreated;
+
 /** Builds the model's view of a log event by event, for logs that are read in pieces. */
 export class Transcript {
-  private readonly turns: AgentMessage[] = [];
+  private readonly list: Turn[] = [];
   /** The turn that made each call: the newest, where an id is used again. */
-  private readonly callers = new Map<string, AgentMessage>();
+  private readonly callers = new Map<string, Turn>();
   /** The turns of the calls that nothing has answered yet, the nearest last. */
-  private readonly open = new Map<string, AgentMessage[]>();
-  /** Answers that no tool turn has repeated yet. */
-  private readonly derived = new Map<string, AgentMessage>();
+  private readonly open = new Map<string, Turn[]>();
+  /** Results that no tool turn has repeated yet. */
+  private readonly derived = new Map<string, Turn>();
 
   add(event: SessionEvent): void {
-    if (event.type === "message.created") this.addMessage(event);
-    else if (event.type === "client_action.resolved") for (const result of event.data.results) this.addAnswer(result);
+    switch (event.type) {
+      case "message.created":
+        this.addMessage(event.data);
+        break;
+      case "client_action.resolved":
+        for (const result of event.data.results) this.derive(result.callId, answerOf(result));
+        break;
+      case "action.completed":
+        this.derive(event.data.callId, event.data.output === undefined ? {} : { output: event.data.output });
+        break;
+      case "action.failed":
+        if (event.data.synthetic !== true) this.derive(event.data.callId, { output: event.data.error.message, isError: true });
+        break;
+      case "skill.loaded":
+      case "skill.failed":
+        if (event.data.callId !== undefined) this.derive(event.data.callId, skillResultOf(event));
+        break;
+      case "subagent.completed":
+      case "subagent.paused":
+      case "subagent.failed":
+        this.derive(event.data.callId, subagentResultOf(event.data));
+        break;
+      default:
+    }
+  }
+
+  /** The turns so far, for a model's next call. */
+  turns(): readonly Turn[] {
+    return this.list;
   }
 
   messages(): AgentMessage[] {
-    return this.turns;
+    return this.list.map(messageOf);
   }
 
-  private addMessage({ data }: EventOf<"message.created">): void {
+  private addMessage(data: MessageCreated): void {
     if (data.role === "tool") {
       for (const block of data.content) this.addResult(block);
       return;
     }
-    const turn = turnOf(data);
-    for (const call of turn.tool_calls ?? []) {
-      this.callers.set(call.id, turn);
-      this.derived.delete(call.id);
-      const open = this.open.get(call.id) ?? [];
-      open.push(turn);
-      this.open.set(call.id, open);
+    for (const callId of callIdsOf(data)) {
+      this.callers.set(callId, data);
+      this.derived.delete(callId);
+      const open = this.open.get(callId) ?? [];
+      open.push(data);
+      this.open.set(callId, open);
     }
-    this.turns.push(turn);
+    this.list.push(data);
   }
 
   private addResult(block: ToolResultContent): void {
     const repeated = this.derived.get(block.callId);
-    if (repeated) this.turns.splice(this.turns.lastIndexOf(repeated), 1);
+    if (repeated) this.list.splice(this.list.lastIndexOf(repeated), 1);
     else this.open.get(block.callId)?.pop();
     this.derived.delete(block.callId);
-    this.turns.push(toolTurn(block.callId, block.name ?? nameIn(this.callers.get(block.callId), block.callId), outputText(block)));
+    this.list.push(resultTurn(block.callId, block.name ?? nameIn(this.callers.get(block.callId), block.callId), block));
   }
 
   /**
-   * A provider wants each answer right behind its call, whatever was said while the call waited. The first stands: a
-   * call that has an answer, or a tool turn, gets no second one.
+   * A provider wants each result right behind its call, whatever was said while the call waited. The first stands: a
+   * call that has a result, or a tool turn, gets no second one.
    */
-  private addAnswer(result: ClientActionResult): void {
-    const caller = this.open.get(result.callId)?.pop();
+  private derive(callId: string, result: ToolOutcome): void {
+    const caller = this.open.get(callId)?.pop();
     if (!caller) return;
-    let place = this.turns.lastIndexOf(caller) + 1;
-    while (this.turns[place]?.role === "tool") place += 1;
-    const turn = toolTurn(result.callId, nameIn(caller, result.callId), answerText(result));
-    this.turns.splice(place, 0, turn);
-    this.derived.set(result.callId, turn);
+    let place = this.list.lastIndexOf(caller) + 1;
+    while (this.list[place]?.role === "tool") place += 1;
+    const turn = resultTurn(callId, nameIn(caller, callId), result);
+    this.list.splice(place, 0, turn);
+    this.derived.set(callId, turn);
   }
 }
 
-function nameIn(caller: AgentMessage | undefined, callId: string): string | undefined {
-  return caller?.tool_calls?.findLast((call) => call.id === callId)?.function.name;
+/** What a model reads as the result of a call. */
+export type ToolOutcome = Pick<ToolResultContent, "output" | "isError">;
+
+/** What a model is told of a client action's end. */
+export function answerOf(result: ClientActionResult): ToolOutcome {
+  const { outcome = "answered", output, isError, reason } = result;
+  if (outcome !== "answered") {
+    return { output: { error: outcome, ...(reason === undefined ? {} : { reason }) }, isError: true };
+  }
+  return { ...(output === undefined ? {} : { output }), ...(isError === true ? { isError } : {}) };
 }
 
-function turnOf(data: Exclude<MessageCreated, { role: "tool" }>): AgentMessage {
-  const blocks: readonly AssistantContent[] = data.content;
+/** What a model is told of a skill that it asked for. */
+export function skillResultOf(event: Pick<EventOf<"skill.loaded">, "type" | "data"> | Pick<EventOf<"skill.failed">, "type" | "data">): ToolOutcome {
+  if (event.type === "skill.failed") return { output: event.data.error.message, isError: true };
+  return { output: { loaded: true, name: event.data.name, alreadyLoaded: event.data.alreadyLoaded === true } };
+}
+
+/** What a model is told of a delegation that has ended, or that waits for somebody. */
+export function subagentResultOf(data: EventDataByType["subagent.completed"]): ToolOutcome {
+  const { agent, sessionId, status, output, error } = data;
+  const told = {
+    agent,
+    childSessionId: sessionId,
+    ...(status === undefined ? {} : { status }),
+    ...(output === undefined ? {} : { output }),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  };
+  return error === undefined ? { output: told } : { output: told, isError: true };
+}
+
+function callIdsOf(turn: Turn): string[] {
+  const blocks: readonly (AssistantContent | ToolResultContent)[] = turn.content;
+  return blocks.flatMap((block) => ("type" in block && block.type === "tool_call" ? [block.callId] : []));
+}
+
+function nameIn(caller: Turn | undefined, callId: string): string | undefined {
+  if (caller?.role !== "assistant") return undefined;
+  const call = caller.content.findLast((block) => block.type === "tool_call" && block.callId === callId);
+  return call?.type === "tool_call" ? call.name : undefined;
+}
+
+function resultTurn(callId: string, name: string | undefined, { output, isError }: Omit<ToolResultContent, "callId">): Turn {
+  const block = {
+    callId,
+    ...(name === undefined ? {} : { name }),
+    ...(output === undefined ? {} : { output }),
+    ...(isError === undefined ? {} : { isError }),
+  };
+  return { role: "tool", content: [block] };
+}
+
+/** Says a turn as `AgentMessage` can. */
+function messageOf(turn: Turn): AgentMessage {
+  if (turn.role === "tool") {
+    const [block = { callId: "" }] = turn.content;
+    const name = block.name === undefined ? {} : { name: block.name };
+    return { role: "tool", content: outputText(block), tool_call_id: block.callId, ...name };
+  }
+  const blocks: readonly AssistantContent[] = turn.content;
   const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const calls = blocks.flatMap((block): AgentToolCall[] =>
     block.type === "tool_call"
@@ -202,28 +285,20 @@ function turnOf(data: Exclude<MessageCreated, { role: "tool" }>): AgentMessage {
       : [],
   );
   return {
-    role: data.role,
+    role: turn.role,
     content: texts.length === 0 ? null : texts.join(""),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...(data.name === undefined ? {} : { name: data.name }),
+    ...(turn.name === undefined ? {} : { name: turn.name }),
   };
 }
 
-function argumentsText(block: ToolCallContent): string {
+/** The exact text of a call's arguments. */
+export function argumentsText(block: ToolCallContent): string {
   return block.argumentsText ?? JSON.stringify(block.arguments ?? {});
 }
 
-function toolTurn(callId: string, name: string | undefined, content: string | null): AgentMessage {
-  return { role: "tool", content, tool_call_id: callId, ...(name === undefined ? {} : { name }) };
-}
-
-function outputText(block: { output?: unknown }): string | null {
+/** What a model reads as a result; nothing where the call gave nothing. */
+export function outputText(block: Pick<ToolResultContent, "output">): string | null {
   if (block.output === undefined) return null;
   return typeof block.output === "string" ? block.output : JSON.stringify(block.output);
-}
-
-function answerText(result: ClientActionResult): string | null {
-  const outcome = result.outcome ?? "answered";
-  if (outcome === "answered") return outputText(result);
-  return JSON.stringify({ error: outcome, ...(result.reason === undefined ? {} : { reason: result.reason }) });
 }
