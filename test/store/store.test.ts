@@ -165,6 +165,70 @@ describeStores("a store", (make) => {
     expect(await store.takeLease({ ...ref, sessionId: "ses_2" }, one)).toBeUndefined();
   });
 
+  test("takes, keeps and lets go of a lease in the write that needs it", async () => {
+    const store = await make();
+    const lease = { owner: "one", until: 2000, fence: 1 };
+    await store.create(ref, { ...writeOf([created]), lease });
+    const write = (fence: number, next?: typeof lease) =>
+      store.append(
+        ref,
+        [],
+        (current) => ({ write: { ...writeOf([requested], current), ...(next ? { lease: next } : {}) }, result: current.lease }),
+        { fence },
+      );
+    expect(await write(1)).toEqual({ result: lease });
+    await expect(store.takeLease(ref, { owner: "two", until: 3000, now: 1500 })).rejects.toMatchObject({ code: "session_busy" });
+    expect(await write(1, { ...lease, until: 0 })).toEqual({ result: lease });
+    expect(await store.takeLease(ref, { owner: "two", until: 3000, now: 1500 })).toEqual({ owner: "two", until: 3000, fence: 2 });
+    await expect(write(1)).rejects.toMatchObject({ code: "session_busy" });
+    expect(await write(2, { owner: "three", until: 4000, fence: 3 })).toEqual({ result: { owner: "two", until: 3000, fence: 2 } });
+    await expect(write(2)).rejects.toMatchObject({ code: "session_busy" });
+  });
+
+  test("keeps the answer in the making for the run that has the lease", async () => {
+    const store = await make();
+    await store.create(ref, { ...writeOf([created]), lease: { owner: "one", until: 2000, fence: 1 } });
+    expect(await store.draft(ref)).toBeUndefined();
+    expect(await store.saveDraft(ref, { fence: 1, body: '{"text":"Hel"}' })).toBe(true);
+    expect(await store.saveDraft(ref, { fence: 1, body: '{"text":"Hello"}' })).toBe(true);
+    await store.takeLease(ref, { owner: "two", until: 5000, now: 3000 });
+    expect(await store.saveDraft(ref, { fence: 1, body: '{"text":"Hello w"}' })).toBe(false);
+    expect(await store.draft(ref)).toEqual({ fence: 1, body: '{"text":"Hello"}' });
+    const elsewhere = { ...ref, tenant: "rival" };
+    expect([await store.saveDraft(elsewhere, { fence: 1, body: "{}" }), await store.draft(elsewhere)]).toEqual([false, undefined]);
+    await store.delete(ref, 1);
+    expect(await store.draft(ref)).toBeUndefined();
+  });
+
+  test("finds what is due: leases that ran out and client actions that expired, of the given agents", async () => {
+    const store = await make();
+    const asked: Draft = {
+      type: "client_action.requested",
+      data: { calls: [{ callId: "a", name: "ask", expiresAt: "2026-09-28T12:00:10.000Z" }, { callId: "b", name: "ask" }] },
+    };
+    const at = Date.parse("2026-09-28T12:00:10.000Z");
+    // A tenant whose index entry is a digest on Postgres.
+    const odd: SessionRef = { ...ref, tenant: "#1", sessionId: "ses_2" };
+    await store.create(ref, { ...writeOf([created]), lease: { owner: "one", until: at - 1000, fence: 1 } });
+    await store.create(odd, writeOf([created, asked]));
+    await store.create({ ...ref, agent: "researcher" }, { ...writeOf([created]), lease: { owner: "one", until: 1, fence: 1 } });
+    const due = async (now: number, limit = 9) => {
+      const found = await store.due({ agents: [ref.agent], now, limit });
+      return [...found].sort((left, right) => left.sessionId.localeCompare(right.sessionId));
+    };
+    expect(await due(at - 1001)).toEqual([]);
+    expect(await due(at - 1000)).toEqual([ref]);
+    expect(await due(at)).toEqual([ref, odd]);
+    expect(await due(at, 1)).toHaveLength(1);
+    await store.releaseLease(ref, 1);
+    expect(await due(at)).toEqual([odd]);
+    await store.append(odd, [lookupKey("client-action", "a")], (current) => {
+      const resolved: Draft = { type: "client_action.resolved", data: { results: [{ callId: "a", output: 1 }] } };
+      return { write: writeOf([resolved], current), result: undefined };
+    });
+    expect(await due(at)).toEqual([]);
+  });
+
   test("deletes delegated children with their parent, of its tenant and agent alone", async () => {
     const store = await make();
     const child = (sessionId: string, parentSessionId: string, tenant = ref.tenant) =>

@@ -15,6 +15,8 @@ export { memoryStore } from "./store/memory.ts";
 export {
   type Current,
   type Decision,
+  type Draft,
+  type DueQuery,
   type EventRow,
   type Lease,
   type ListPosition,

@@ -3,10 +3,11 @@ import { checkCondition, nextLease } from "./condition.ts";
 import { nothingToPublish, ReceiptExists, sessionExists } from "./conflict.ts";
 import { compare, matches } from "./memory-list.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
-import { parentOf, receiptLifetimeMs } from "./rows.ts";
+import { dueAt, parentOf, receiptLifetimeMs } from "./rows.ts";
 import { touchedItems } from "./touched.ts";
 import type {
   Current,
+  Draft,
   EventRow,
   Lease,
   Receipt,
@@ -28,6 +29,7 @@ interface MemorySession {
   lookups: Map<string, number>;
   receipts: string[];
   lease?: Lease;
+  draft?: Draft;
 }
 
 /** Keeps sessions in this process, for tests and for apps that need no more. Everything is gone when it ends. */
@@ -42,6 +44,7 @@ export function memoryStore(): Store {
     session.events.push(...write.events);
     session.view = write.view;
     session.snapshot = JSON.stringify(write.view.snapshot);
+    if (write.lease) session.lease = write.lease;
   }
 
   function childrenOf({ ref }: MemorySession): MemorySession[] {
@@ -186,6 +189,25 @@ export function memoryStore(): Store {
     async releaseLease(ref, fence) {
       const session = sessions.get(sessionName(ref));
       if (session?.lease?.fence === fence) session.lease = { ...session.lease, until: 0 };
+    },
+
+    async saveDraft(ref, draft) {
+      const session = sessions.get(sessionName(ref));
+      if (session?.lease?.fence !== draft.fence) return false;
+      session.draft = draft;
+      return true;
+    },
+
+    async draft(ref) {
+      return sessions.get(sessionName(ref))?.draft;
+    },
+
+    async due({ agents, now, limit }) {
+      const found = [...sessions.values()].filter(({ ref, view, lease }) => {
+        const ranOut = lease !== undefined && lease.until > 0 && lease.until <= now;
+        return agents.includes(ref.agent) && (ranOut || (dueAt(view.snapshot) ?? Infinity) <= now);
+      });
+      return found.slice(0, limit).map(({ ref }) => ref);
     },
 
     async keepReceipt(ref, receipt) {

@@ -93,6 +93,20 @@ export const sqliteMigrations: readonly Migration[] = [
       ) WITHOUT ROWID;
     `,
   },
+  {
+    version: 2,
+    name: "runs: what waits for a server, and answers in the making",
+    sql: `
+      ALTER TABLE sessions ADD COLUMN due_at INTEGER;
+      CREATE INDEX sessions_by_lease ON sessions (lease_until) WHERE lease_until > 0;
+      CREATE INDEX sessions_by_due ON sessions (due_at) WHERE due_at IS NOT NULL;
+      CREATE TABLE drafts (
+        session INTEGER PRIMARY KEY,
+        fence INTEGER NOT NULL,
+        body TEXT NOT NULL
+      );
+    `,
+  },
 ];
 
 /** Every step of the Postgres schema, oldest first; `schema` is a quoted name. */
@@ -181,6 +195,21 @@ export function postgresMigrations(schema: string): readonly Migration[] {
         );
         CREATE INDEX receipts_by_session ON ${schema}.receipts (session);
         CREATE INDEX receipts_by_age ON ${schema}.receipts (created_at);
+      `,
+    },
+    {
+      version: 2,
+      name: "runs: what waits for a server, and answers in the making",
+      // `given_tenant` is the tenant where the indexed column holds its digest instead.
+      sql: `
+        ALTER TABLE ${schema}.sessions ADD COLUMN due_at bigint, ADD COLUMN given_tenant text;
+        CREATE INDEX sessions_by_lease ON ${schema}.sessions (lease_until) WHERE lease_until > 0;
+        CREATE INDEX sessions_by_due ON ${schema}.sessions (due_at) WHERE due_at IS NOT NULL;
+        CREATE TABLE ${schema}.drafts (
+          session bigint PRIMARY KEY,
+          fence integer NOT NULL,
+          body text NOT NULL
+        );
       `,
     },
   ];

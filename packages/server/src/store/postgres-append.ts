@@ -129,7 +129,8 @@ export class Appends {
     const [moved] = await keepingReceipt(this.parts, ref, write.receipt, () => connections.query(statement, values));
     if (!moved) return undefined;
     const known = knownAfter(head.known, write);
-    return { ...head, view: write.view, updatedAt: row.updatedAt, known, size: row.snapshot.length };
+    const lease = write.lease ? { lease: write.lease } : {};
+    return { ...head, ...lease, view: write.view, updatedAt: row.updatedAt, known, size: row.snapshot.length };
   }
 }
 

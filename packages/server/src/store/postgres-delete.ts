@@ -60,6 +60,7 @@ async function empty(query: Query, tables: Tables, tenant: string, row: DoomedRo
   await remove("items", "position", itemCount);
   await query({ text: `DELETE FROM ${tables("item_lookups")} WHERE session = $1` }, [key]);
   await query({ text: `DELETE FROM ${tables("receipts")} WHERE session = $1` }, [key]);
+  await query({ text: `DELETE FROM ${tables("drafts")} WHERE session = $1` }, [key]);
   const snapshot: StoredSnapshot = JSON.parse(row.snapshot);
   const entries = metadataEntries(snapshot);
   await query(
@@ -72,7 +73,7 @@ async function empty(query: Query, tables: Tables, tenant: string, row: DoomedRo
   await query(
     {
       text: `UPDATE ${tables("sessions")} SET deleted_at = $2, sequence = 0, item_count = 0, snapshot = '', open_items = '[]',
-          open_positions = '{}', status = '', run_status = NULL, lease_owner = NULL, lease_until = 0
+          open_positions = '{}', status = '', run_status = NULL, lease_owner = NULL, lease_until = 0, due_at = NULL
         WHERE key = $1`,
     },
     [key, at],

@@ -24,10 +24,10 @@ async function rename(query: Query, tables: Tables, { from, to }: Move): Promise
   const [session] = await query<RenamedRow>(
     {
       text: `UPDATE ${tables("sessions")}
-        SET tenant = $4, agent = $5, id = $6, lease_owner = NULL, lease_until = 0, lease_fence = 0
+        SET tenant = $4, agent = $5, id = $6, given_tenant = $7, lease_owner = NULL, lease_until = 0, lease_fence = 0
         WHERE tenant = $1 AND agent = $2 AND id = $3 AND deleted_at IS NULL RETURNING key, updated_at, snapshot`,
     },
-    names,
+    [...names, names[3] === to.tenant ? null : to.tenant],
   ).catch((error: unknown) => {
     throw isNameTaken(error) ? sessionExists(to) : error;
   });

@@ -1,10 +1,13 @@
 import type { StoredSnapshot } from "@orcha/contract";
 import { indexed } from "./postgres-text.ts";
 import { lookupRows, metadataRows, parentOf, planVersions, type SessionColumns, type VersionPlan } from "./rows.ts";
-import type { EventRow, Receipt, SessionRef, SessionWrite } from "./store.ts";
+import type { EventRow, Lease, Receipt, SessionRef, SessionWrite } from "./store.ts";
 
 /** The parts of a session's row that every write sets. */
-export const rowColumns = "sequence, item_count, updated_at, status, run_status, snapshot, open_items, open_positions";
+export const rowColumns = "sequence, item_count, updated_at, status, run_status, snapshot, open_items, due_at, open_positions";
+
+/** The parts that a run moves when it starts and ends. */
+export const leaseColumns = "lease_owner, lease_until, lease_fence";
 
 /** The parts that still move where status, run and open items stay as they were. */
 export const plainColumns = "sequence, item_count, updated_at, snapshot";
@@ -62,6 +65,11 @@ export function receiptName(
 /** The values of `rowColumns`. */
 export function rowValues({ view }: SessionWrite, row: SessionColumns): unknown[] {
   return [...Object.values(row), view.open.map(({ position }) => position)];
+}
+
+/** The values of `leaseColumns`. */
+export function leaseValues({ owner, until, fence }: Lease): unknown[] {
+  return [owner, until, fence];
 }
 
 /** The values of `plainColumns`. */

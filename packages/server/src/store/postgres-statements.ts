@@ -25,6 +25,7 @@ export function postgresStatements(tables: Tables) {
   const versions = tables("item_versions");
   const lookups = tables("item_lookups");
   const receipts = tables("receipts");
+  const drafts = tables("drafts");
   const named = "tenant = $1 AND agent = $2 AND id = $3 AND deleted_at IS NULL";
   const itemAsOf = (sequence: string) => `CASE WHEN i.sequence <= ${sequence} THEN i.body ELSE (
     SELECT v.body FROM ${versions} v
@@ -121,6 +122,26 @@ export function postgresStatements(tables: Tables) {
        WHERE key = $1 AND lease_until = $5 AND lease_fence = $6 AND deleted_at IS NULL RETURNING key`,
     ),
     endLease: statement("end-lease", `UPDATE ${sessions} SET lease_until = 0 WHERE ${named} AND lease_fence = $4`),
+    /** $4: the fence; $5: the body. */
+    saveDraft: statement<{ session: number }>(
+      "save-draft",
+      `INSERT INTO ${drafts} (session, fence, body)
+       SELECT key, $4::integer, $5::text FROM ${sessions} WHERE ${named} AND lease_fence = $4::integer
+       ON CONFLICT (session) DO UPDATE SET fence = excluded.fence, body = excluded.body RETURNING session`,
+    ),
+    draft: statement<{ fence: number; body: string }>(
+      "draft",
+      `SELECT d.fence, d.body FROM ${sessions} s JOIN ${drafts} d ON d.session = s.key WHERE ${named}`,
+    ),
+    /** $1: agents; $2: now; $3: how many. */
+    due: statement<{ tenant: string; agent: string; id: string }>(
+      "due",
+      `SELECT coalesce(given_tenant, tenant) AS tenant, agent, id FROM ${sessions}
+       WHERE agent = ANY ($1::text[]) AND deleted_at IS NULL AND key IN (
+         SELECT key FROM ${sessions} WHERE lease_until > 0 AND lease_until <= $2::bigint
+         UNION SELECT key FROM ${sessions} WHERE due_at IS NOT NULL AND due_at <= $2::bigint)
+       LIMIT $3::integer`,
+    ),
     findReceipt: statement<{ digest: string; outcome: string; created_at: number }>(
       "find-receipt",
       `SELECT digest, outcome, created_at FROM ${receipts}

@@ -3,6 +3,8 @@ import type { Statement } from "./postgres-connections.ts";
 import type { Head } from "./postgres-heads.ts";
 import type { Tables } from "./postgres-open.ts";
 import {
+  leaseColumns,
+  leaseValues,
   metadataEntries,
   nameOf,
   plainColumns,
@@ -45,10 +47,17 @@ export class WriteStatement {
   /** Adds a session, unless its id is or was taken. */
   addSession(ref: SessionRef, write: SessionWrite, row: SessionColumns): this {
     const parent = parentOf(write.view.snapshot);
-    const values = [...nameOf(ref), parent?.agent ?? null, parent?.sessionId ?? null, ...rowValues(write, row)];
+    const name = nameOf(ref);
+    const givenTenant = name[0] === ref.tenant ? null : ref.tenant;
+    const { lease } = write;
+    const values = [
+      ...[...name, givenTenant, parent?.agent ?? null, parent?.sessionId ?? null, ...rowValues(write, row)],
+      ...(lease ? leaseValues(lease) : []),
+    ];
     return this.part(
-      "create",
-      `moved AS (INSERT INTO ${this.tables("sessions")} (tenant, agent, id, parent_agent, parent_id, ${rowColumns})
+      `create${lease ? "-l" : ""}`,
+      `moved AS (INSERT INTO ${this.tables("sessions")}
+         (tenant, agent, id, given_tenant, parent_agent, parent_id, ${rowColumns}${lease ? `, ${leaseColumns}` : ""})
        VALUES (${values.map((value) => this.bind(value)).join(", ")})
        ON CONFLICT (tenant, agent, id) DO NOTHING RETURNING key)`,
     );
@@ -61,8 +70,9 @@ export class WriteStatement {
   moveSession(head: Head, write: SessionWrite, row: SessionColumns, newest: ReadonlyMap<string, number> = new Map()): this {
     const { key, view, lease } = head;
     const isPlain = isPlainMove(view, write.view);
-    const columns = isPlain ? plainColumns : rowColumns;
-    const values = (isPlain ? plainValues(row) : rowValues(write, row)).map((value) => this.bind(value));
+    const columns = `${isPlain ? plainColumns : rowColumns}${write.lease ? `, ${leaseColumns}` : ""}`;
+    const moved = [...(isPlain ? plainValues(row) : rowValues(write, row)), ...(write.lease ? leaseValues(write.lease) : [])];
+    const values = moved.map((value) => this.bind(value));
     const conditions = [
       `s.key = ${this.bind(key)}`,
       `s.sequence = ${this.bind(view.snapshot.sequence)}`,
@@ -79,7 +89,7 @@ export class WriteStatement {
       conditions.push(this.noItem(used, newer));
     }
     return this.part(
-      `move${isPlain ? "-s" : ""}${unused.length > 0 ? "-u" : ""}${used.length > 0 ? "-o" : ""}`,
+      `move${isPlain ? "-s" : ""}${write.lease ? "-l" : ""}${unused.length > 0 ? "-u" : ""}${used.length > 0 ? "-o" : ""}`,
       `moved AS (UPDATE ${this.tables("sessions")} s SET (${columns}) = ROW (${values.join(", ")})
        WHERE ${conditions.join(" AND ")} RETURNING s.key)`,
     );

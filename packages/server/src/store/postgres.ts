@@ -9,7 +9,7 @@ import { publishSessions } from "./postgres-publish.ts";
 import { readEventPage, readEvents, readHistoryPage } from "./postgres-read.ts";
 import { findReceipt, keepReceipt } from "./postgres-receipts.ts";
 import { nameOf } from "./postgres-rows.ts";
-import type { Store } from "./store.ts";
+import type { SessionRef, Store } from "./store.ts";
 
 export type { PostgresAddress, PostgresOptions } from "./postgres-connections.ts";
 
@@ -63,6 +63,21 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
     async releaseLease(ref, fence) {
       await connections.query(statements.endLease, [...nameOf(ref), fence]);
       appends.released(ref, fence);
+    },
+
+    async saveDraft(ref, { fence, body }) {
+      const saved = await connections.query(statements.saveDraft, [...nameOf(ref), fence, body]);
+      return saved.length > 0;
+    },
+
+    async draft(ref) {
+      const [row] = await connections.query(statements.draft, nameOf(ref));
+      return row;
+    },
+
+    async due({ agents, now, limit }) {
+      const rows = await connections.query(statements.due, [agents, now, limit]);
+      return rows.map(({ tenant, agent, id }): SessionRef => ({ tenant, agent, sessionId: id }));
     },
 
     keepReceipt: (ref, receipt) => keepReceipt(parts, ref, receipt),

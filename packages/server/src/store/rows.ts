@@ -27,6 +27,8 @@ export interface SessionColumns {
   runStatus: string | null;
   snapshot: string;
   openItems: string;
+  /** When the first client action expires. */
+  dueAt: number | null;
 }
 
 export function sessionColumns({ snapshot, itemCount, open }: SessionView): SessionColumns {
@@ -38,7 +40,18 @@ export function sessionColumns({ snapshot, itemCount, open }: SessionView): Sess
     runStatus: snapshot.runStatus ?? null,
     snapshot: JSON.stringify(snapshot),
     openItems: open.length === 0 ? "[]" : JSON.stringify(open),
+    dueAt: dueAt(snapshot) ?? null,
   };
+}
+
+/** When the first of a session's client actions expires, in milliseconds since 1970. */
+export function dueAt({ pendingClientActions }: StoredSnapshot): number | undefined {
+  let first: number | undefined;
+  for (const { expiresAt } of pendingClientActions) {
+    const at = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt);
+    if (at < (first ?? Infinity)) first = at;
+  }
+  return first;
 }
 
 /** Reads a view back. */

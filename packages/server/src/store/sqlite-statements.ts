@@ -32,6 +32,9 @@ export interface Statements {
   renameSession: Statement<[...Name, session: number]>;
   moveLease: Statement<[owner: string | null, until: number, fence: number, session: number]>;
   endLease: Statement<[session: number, fence: number]>;
+  saveDraft: Statement<[session: number, fence: number, body: string]>;
+  readDraft: Statement<[session: number], { fence: number; body: string }>;
+  due: Statement<[{ agents: string; now: number; limit: number }], { tenant: string; agent: string; id: string }>;
   children: Statement<[tenant: string, agent: string, id: string], { key: number; agent: string; id: string; snapshot: string; updated_at: number }>;
   findReceipt: Statement<[...Name, session: string, key: string], { digest: string; outcome: string; created_at: number }>;
   addReceipt: Statement<unknown[]>;
@@ -64,11 +67,12 @@ export function prepareStatements(database: Database.Database): Statements {
     addSession: database.prepare(
       `INSERT INTO sessions
          (tenant, agent, id, parent_agent, parent_id,
-          sequence, item_count, updated_at, status, run_status, snapshot, open_items)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          sequence, item_count, updated_at, status, run_status, snapshot, open_items, due_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     moveSession: database.prepare(
-      `UPDATE sessions SET sequence = ?, item_count = ?, updated_at = ?, status = ?, run_status = ?, snapshot = ?, open_items = ?
+      `UPDATE sessions SET sequence = ?, item_count = ?, updated_at = ?, status = ?, run_status = ?, snapshot = ?, open_items = ?,
+         due_at = ?
        WHERE key = ?`,
     ),
     addEvent: database.prepare("INSERT INTO events VALUES ((? << 32) | ?, ?, ?)"),
@@ -129,6 +133,16 @@ export function prepareStatements(database: Database.Database): Statements {
     ),
     moveLease: database.prepare("UPDATE sessions SET lease_owner = ?, lease_until = ?, lease_fence = ? WHERE key = ?"),
     endLease: database.prepare("UPDATE sessions SET lease_until = 0 WHERE key = ? AND lease_fence = ?"),
+    saveDraft: database.prepare("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?)"),
+    readDraft: database.prepare("SELECT fence, body FROM drafts WHERE session = ?"),
+    // Two ranges of two small indexes: `OR` would walk the table.
+    due: database.prepare(
+      `SELECT tenant, agent, id FROM sessions
+       WHERE agent IN (SELECT value FROM json_each(@agents)) AND key IN (
+         SELECT key FROM sessions WHERE lease_until > 0 AND lease_until <= @now
+         UNION SELECT key FROM sessions WHERE due_at IS NOT NULL AND due_at <= @now)
+       LIMIT @limit`,
+    ),
     children: database.prepare(
       `SELECT key, agent, id, snapshot, updated_at FROM sessions WHERE tenant = ? AND parent_agent = ? AND parent_id = ?`,
     ),
@@ -152,6 +166,7 @@ export function prepareStatements(database: Database.Database): Statements {
       "DELETE FROM item_lookups WHERE session = @session",
       "DELETE FROM item_versions WHERE session = @session",
       "DELETE FROM receipts WHERE session = @session",
+      "DELETE FROM drafts WHERE session = @session",
       "DELETE FROM sessions WHERE key = @session",
     ].map((sql) => database.prepare<[{ session: number }]>(sql)),
   };

@@ -139,6 +139,27 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         if (row) statements.endLease.run(row.key, fence);
       }),
 
+    saveDraft: (ref, { fence, body }) =>
+      transaction(() => {
+        const row = find(ref);
+        if (row?.lease_fence !== fence) return false;
+        statements.saveDraft.run(row.key, fence, body);
+        return true;
+      }),
+
+    draft: (ref) =>
+      whenFree(() => {
+        const key = read(ref)?.[0];
+        return key === undefined ? undefined : statements.readDraft.get(key);
+      }),
+
+    due: ({ agents, now, limit }) =>
+      whenFree(() =>
+        statements.due
+          .all({ agents: JSON.stringify(agents), now, limit })
+          .map(({ tenant, agent, id }): SessionRef => ({ tenant, agent, sessionId: id })),
+      ),
+
     keepReceipt: (ref, receipt) => transaction(() => writeReceipt(statements, find(ref)?.key ?? 0, ref, receipt)),
 
     findReceipt: ({ tenant, agent }, key, since) =>

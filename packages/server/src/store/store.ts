@@ -8,7 +8,8 @@ import type { PlacedItem, RunStatus, SessionStatus, SessionView } from "@orcha/c
  *      ├── items          (key, position)             the newest version of each history item
  *      ├── item versions  (key, position, sequence)   the earlier ones, for pinned pages
  *      ├── item look-ups  (key, look-up, position)    which items later events may change
- *      └── receipts       of writes that carried an idempotency key
+ *      ├── receipts       of writes that carried an idempotency key
+ *      └── draft          the answer in the making, as far as it was last kept
  *
  * Everything but the session row is reached through a look-up of all three parts of its name.
  */
@@ -93,6 +94,8 @@ export interface SessionWrite {
   events: readonly EventRow[];
   versions: readonly VersionRow[];
   receipt?: Receipt;
+  /** The lease after the write: taken, kept, or let go of with an `until` of 0. Without it the lease stays as it is. */
+  lease?: Lease;
 }
 
 /** What a writer makes of the session that it found: no write leaves everything as it was. */
@@ -137,6 +140,21 @@ export interface ListPosition {
   /** Milliseconds since 1970. */
   updatedAt: number;
   sessionId: string;
+}
+
+/** The text of an answer that a run is still writing; whoever holds no lease of that fence has left it behind. */
+export interface Draft {
+  fence: number;
+  /** JSON. */
+  body: string;
+}
+
+/** Which sessions wait for a server to do something. */
+export interface DueQuery {
+  agents: readonly string[];
+  /** Milliseconds since 1970. */
+  now: number;
+  limit: number;
 }
 
 /** Gives a session another name, with everything that it has. */
@@ -195,6 +213,12 @@ export interface Store {
   takeLease(ref: SessionRef, lease: Omit<Lease, "fence"> & { now: number }): Promise<Lease | undefined>;
   /** Lets go of the lease, if the fence is still its own. */
   releaseLease(ref: SessionRef, fence: number): Promise<void>;
+  /** Keeps the answer in the making; false where the fence is no longer the session's. */
+  saveDraft(ref: SessionRef, draft: Draft): Promise<boolean>;
+  /** Reads the answer in the making, or what a run has left of one. */
+  draft(ref: SessionRef): Promise<Draft | undefined>;
+  /** Finds sessions whose lease has run out without being let go of, or with a client action that has expired. */
+  due(query: DueQuery): Promise<readonly SessionRef[]>;
   /** Keeps the receipt of a write that was refused for good. Throws `ReceiptExists` as `append` does. */
   keepReceipt(ref: SessionRef, receipt: Receipt): Promise<void>;
   /** Finds the receipt of an earlier write that is no older than `since`. */
