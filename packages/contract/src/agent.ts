@@ -99,7 +99,7 @@ export interface AgentTypesOf<D extends AgentDefinition> extends AgentTypes {
   skills: KeysOf<D["skills"]>;
   evaluations: KeysOf<D["evaluations"]>;
   subagents: D["subagents"] extends readonly (infer K extends string)[] ? K : never;
-  output: D["output"] extends StandardSchemaV1 ? OutputOf<D["output"]> : unknown;
+  output: D["output"] extends StandardSchemaV1 ? OutputOf<D["output"]> : string;
 }
 
 /** A defined agent; `~types` exists for the compiler only. */

@@ -4,6 +4,7 @@ import { agentMessageSchema, findingSchema, type AgentMessage, type Finding } fr
 import type { AgentTypes, AnyAgentTypes } from "./agent.ts";
 import { errorTable, type ErrorCode } from "./error.ts";
 import { sessionEventsSchema, sessionHistorySchema, type SessionEvents, type SessionHistory } from "./history.ts";
+import { runResultSchema, type RunResult } from "./run.ts";
 import {
   metadataSchema,
   sessionIdSchema,
@@ -19,6 +20,8 @@ export type Scope = "read" | "log" | "run" | "resolve" | "write" | "admin";
 /** What the server needs to know of an operation before it looks at the input. */
 export interface OperationMeta {
   scope: Scope;
+  /** Lets callers in who have this one instead; the operation then sees what each may do. */
+  orScope?: Scope;
   /** Writes take an idempotency key and an expected sequence. */
   write: boolean;
 }
@@ -47,6 +50,9 @@ export interface SessionList<T extends AgentTypes = AnyAgentTypes> {
 export type ToolResult =
   | { callId: string; output: unknown; isError?: boolean }
   | { callId: string; deny: true; reason?: string };
+
+/** What a resume answers: how the run went on, or what was recorded for a session whose agent runs elsewhere. */
+export type ResumeAnswer<T extends AgentTypes = AnyAgentTypes> = RunResult<T> | RecordedAnswer<T>;
 
 /** What a resume did for a session whose agent runs elsewhere: answers are in the log, and what still waits is listed. */
 export interface RecordedAnswer<T extends AgentTypes = AnyAgentTypes> {
@@ -165,25 +171,85 @@ export const contract = {
         }),
       ),
     ),
+  run: base
+    .meta({ scope: "run", write: true })
+    .route({
+      method: "POST",
+      path: "/agents/{agent}/runs",
+      summary: "Run an agent",
+      description:
+        "Opens a session with a message and runs the agent on it. Answers the result when the run has ended or waits for a " +
+        "client action; a request that accepts `text/event-stream` gets the answer in the making, too. The run goes on " +
+        "whether or not anybody listens, and the same `Idempotency-Key` listens again.",
+    })
+    .input(
+      v.strictObject({
+        agent,
+        sessionId: v.optional(sessionIdSchema),
+        content: v.unknown(),
+        name: v.optional(sessionNameSchema),
+        metadata,
+        variables: v.optional(v.unknown()),
+        clientCapabilities: v.optional(v.unknown()),
+      }),
+    )
+    .output(answer<RunResult>(runResultSchema)),
   resume: base
-    .meta({ scope: "resolve", write: true })
+    .meta({ scope: "resolve", orScope: "run", write: true })
     .route({
       method: "POST",
       path: `${path}/resume`,
-      summary: "Answer client actions",
-      description: "Records answers or denials of the client actions that the session waits for, and says what still waits.",
+      summary: "Answer client actions, or go on with a session",
+      description:
+        "With `toolResults` it records answers or denials of the client actions that the session waits for (scope " +
+        "`resolve`); the run goes on when none is left. With `content`, or with neither, it starts the session's next run " +
+        "(scope `run`). For an agent that runs elsewhere it records and says what still waits.",
     })
-    .input(v.strictObject({ ...session, toolResults: v.optional(v.unknown()) }))
+    .input(
+      v.strictObject({
+        ...session,
+        content: v.optional(v.unknown()),
+        toolResults: v.optional(v.unknown()),
+        clientCapabilities: v.optional(v.unknown()),
+      }),
+    )
     .output(
-      answer<RecordedAnswer>(
-        v.object({
-          status: v.picklist(["recorded", "waiting_for_client_action"]),
-          sessionId: v.string(),
-          sequence: v.number(),
-          pendingClientActions: v.array(v.looseObject({ callId: v.string(), name: v.string() })),
-        }),
+      answer<ResumeAnswer>(
+        v.union([
+          runResultSchema,
+          v.object({
+            status: v.picklist(["recorded", "waiting_for_client_action"]),
+            sessionId: v.string(),
+            sequence: v.number(),
+            pendingClientActions: v.array(v.looseObject({ callId: v.string(), name: v.string() })),
+          }),
+        ]),
       ),
     ),
+  pause: base
+    .meta({ scope: "run", write: true })
+    .route({
+      method: "POST",
+      path: `${path}/pause`,
+      summary: "Pause a session",
+      description:
+        "Interrupts the run, keeping what was said; the action at work finishes. Client actions go on waiting. `resume` " +
+        "makes the session active again.",
+    })
+    .input(v.strictObject(session))
+    .output(snapshot),
+  stop: base
+    .meta({ scope: "run", write: true })
+    .route({
+      method: "POST",
+      path: `${path}/stop`,
+      summary: "Stop a session's run",
+      description:
+        "Ends the run at once, keeping what was said, and cancels the client actions that it waits for. The session stays " +
+        "open. Without a run there is nothing to stop, which is no error.",
+    })
+    .input(v.strictObject(session))
+    .output(snapshot),
   get: read
     .route({ method: "GET", path, summary: "Get a session", description: "Answers the session at a glance." })
     .input(v.strictObject(session))
@@ -283,6 +349,24 @@ export const contract = {
       path: `${path}/events`,
       summary: "Read a page of the log",
       description: "Everything that happened, reasoning and tool outputs included, oldest first within a page.",
+    })
+    .input(pageInput)
+    .output(answer<SessionEvents>(sessionEventsSchema)),
+  subagentHistory: read
+    .route({
+      method: "GET",
+      path: "/agents/{agent}/subagents/{sessionId}/history",
+      summary: "Read a page of a subagent's session",
+      description: "As `history`, for a session that this agent delegated to another one.",
+    })
+    .input(pageInput)
+    .output(answer<SessionHistory>(sessionHistorySchema)),
+  subagentEvents: log
+    .route({
+      method: "GET",
+      path: "/agents/{agent}/subagents/{sessionId}/events",
+      summary: "Read a page of a subagent's log",
+      description: "As `events`, for a session that this agent delegated to another one.",
     })
     .input(pageInput)
     .output(answer<SessionEvents>(sessionEventsSchema)),

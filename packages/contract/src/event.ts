@@ -136,11 +136,21 @@ export interface EventDataByType {
   "session.paused": { status?: "paused" };
   "session.resumed": { status?: "active" };
   "session.completed": { status: "completed" | "failed"; summary?: string };
-  "run.started": { status?: "running"; agent?: string; provider?: string; model?: string; clientCapabilities?: string[] };
+  "run.started": {
+    status?: "running";
+    agent?: string;
+    provider?: string;
+    model?: string;
+    clientCapabilities?: string[];
+    /** "server" where an Orcha server runs the agent, and goes on with the run after a pause or a crash. */
+    host?: "server";
+    /** The fence of the run's first lease. */
+    fence?: number;
+  };
   "run.paused": { status?: string; output?: unknown; usage?: Usage; durationMs?: number };
   "run.completed": { status?: string; output?: unknown; usage?: Usage; durationMs?: number };
   "run.failed": { status?: string; error: EventError; usage?: Usage; durationMs?: number };
-  "run.stopped": { status?: string; reason?: string; usage?: Usage; durationMs?: number };
+  "run.stopped": { status?: string; reason?: string; output?: unknown; usage?: Usage; durationMs?: number };
   "message.created": MessageCreated;
   "action.requested": Call & { arguments?: unknown; argumentsText?: string; idempotencyKey?: string };
   "action.completed": Call & { output?: unknown; durationMs?: number };

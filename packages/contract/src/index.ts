@@ -30,10 +30,25 @@ export {
   type OperationName,
   type RecordedAnswer,
   type RestoredSession,
+  type ResumeAnswer,
   type Scope,
   type SessionList,
   type ToolResult,
 } from "./contract.ts";
+
+export {
+  evaluationOutcomeSchema,
+  runResultSchema,
+  type CompletedRun,
+  type DelegatingRun,
+  type EvaluationOutcome,
+  type FailedRun,
+  type InterruptedRun,
+  type RunFrame,
+  type RunResult,
+  type StreamingRun,
+  type WaitingRun,
+} from "./run.ts";
 
 // Errors.
 export {

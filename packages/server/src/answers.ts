@@ -17,10 +17,17 @@ import type { Surroundings } from "./surroundings.ts";
 import type { Idempotency, Seal } from "./idempotency.ts";
 import { keysOf } from "./metadata.ts";
 import { readWholeEvent, type SessionInput } from "./reading.ts";
-import type { Current, SessionRef, Store, TouchedItem } from "./store/store.ts";
+import { newLease } from "./runs/lease-keeper.ts";
+import { expiredCalls, type Recovery } from "./runs/recovery.ts";
+import { readRunLog } from "./runs/run-log.ts";
+import type { Runner } from "./runs/runner.ts";
+import type { RunRef } from "./runs/starting.ts";
+import type { Current, Lease, SessionRef, Store, TouchedItem } from "./store/store.ts";
 
 export interface ResumeInput extends SessionInput {
+  content?: unknown;
   toolResults?: unknown;
+  clientCapabilities?: unknown;
 }
 
 interface Parts {
@@ -29,6 +36,16 @@ interface Parts {
   changes: Changes;
   idempotency: Idempotency;
   surroundings: Surroundings;
+  runner: Runner;
+  recovery: Recovery;
+  /** Names this process's next lease. */
+  owner: () => string;
+}
+
+/** Where answers went: the event that holds them, and the run that they belong to if a server drives it. */
+interface Recorded {
+  sequence: number;
+  run?: number;
 }
 
 /*
@@ -39,7 +56,7 @@ interface Parts {
  *      └── session or run ends ──▶ cancelled (failed)
  */
 
-/** Records the answers of people and apps to client actions, for sessions whose agent runs elsewhere. */
+/** Records the answers of people and apps to client actions. With the last one, a run of this server goes on. */
 export class Answers {
   private readonly parts: Parts;
 
@@ -51,18 +68,26 @@ export class Answers {
    * Records any non-empty subset of what waits. Throws `missing_tool_results`, `invalid_tool_result`,
    * `unknown_call_id`, and `action_result_conflict` where a call ended otherwise.
    */
-  async resume(call: Call, input: ResumeInput): Promise<RecordedAnswer> {
+  async answer(call: Call, input: ResumeInput): Promise<RunRef | RecordedAnswer> {
     const agent = agentOf(this.parts.agents, input.agent);
     const results = readResults(input.toolResults);
     const ref = refOf(call, input);
-    const { sequence } = await this.parts.idempotency.once<{ sequence: number }>(call, "resume", input, (seal) =>
-      untilDone(() => this.record(call, ref, agent, results, seal)),
-    );
+    const { sequence, run } = await this.parts.idempotency.once<Recorded>(call, "resume", input, async (seal) => {
+      await this.endExpired(ref);
+      return untilDone(() => this.record(call, ref, agent, results, seal));
+    });
+    if (run !== undefined) return { ref, run };
     const current = await this.parts.store.read(ref, []);
     if (!current) throw sessionNotFound(input.sessionId);
     const { pendingClientActions } = current.view.snapshot;
     const status = pendingClientActions.length === 0 ? "recorded" : "waiting_for_client_action";
     return { status, sessionId: input.sessionId, sequence, pendingClientActions };
+  }
+
+  /** What ran out of time has ended, also where no sweep has seen it yet. */
+  private async endExpired(ref: SessionRef): Promise<void> {
+    const current = await this.parts.store.read(ref, []);
+    if (current && expiredCalls(current, this.parts.surroundings.now()).length > 0) await this.parts.recovery.attend(ref);
   }
 
   /** Answers nothing where another answer came between: the caller looks again. */
@@ -71,34 +96,51 @@ export class Answers {
     ref: SessionRef,
     agent: Agent,
     results: readonly ClientActionResult[],
-    seal: Seal<{ sequence: number }>,
-  ): Promise<{ sequence: number } | undefined> {
+    seal: Seal<Recorded>,
+  ): Promise<Recorded | undefined> {
     const lookups = results.map(({ callId }) => lookupKey("client-action", callId));
     const before = await this.parts.store.read(ref, lookups);
     if (!before) throw sessionNotFound(ref.sessionId);
     const fresh: ClientActionResult[] = [];
-    let stored = 0;
+    let stored: Recorded = { sequence: 0 };
     for (const [index, result] of results.entries()) {
       const target = targetOf(before, result.callId);
       if (isWaiting(target)) {
         await checkOutput(agent, target, result, ["toolResults", index, "output"]);
         fresh.push(result);
-      } else stored = Math.max(stored, await this.sameAsStored(ref, target, result));
+      } else {
+        const found = await this.sameAsStored(ref, target, result);
+        if (found.sequence > stored.sequence) stored = found;
+      }
     }
-    if (fresh.length === 0) return { sequence: stored };
+    if (fresh.length === 0) return stored;
+    const { store, surroundings, runner, owner } = this.parts;
+    const hosted = runner.isHosted(ref.agent) ? await runner.hosted(ref.agent) : undefined;
+    const log = hosted && (await readRunLog(store, ref));
+    const run = log?.last?.isHosted === true && log.last.end === undefined ? log.last.number : undefined;
+    const numbered = run === undefined ? {} : { run };
     const { subject } = call.principal;
+    let lease: Lease | undefined;
     const decide = (current: Current) => {
+      const { snapshot } = current.view;
+      if (log && log.sequence !== snapshot.sequence) return { result: undefined };
       if (!fresh.every(({ callId }) => isWaiting(targetOf(current, callId)))) return { result: undefined };
       const data = { results: fresh, ...(subject === undefined ? {} : { resolvedBy: subject }) };
-      const result = { sequence: current.view.snapshot.sequence + 1 };
-      const events: NewEvent[] = [{ type: "client_action.resolved", data }];
-      return { write: writeOf(events, current, authorOf(call, this.parts.surroundings), seal(result)), result };
+      const resumed: NewEvent[] = snapshot.status === "paused" ? [{ type: "session.resumed", data: { status: "active" } }] : [];
+      const events: NewEvent[] = [...resumed, { type: "client_action.resolved", ...numbered, data }];
+      const result: Recorded = { sequence: snapshot.sequence + events.length, ...numbered };
+      const write = writeOf(events, current, authorOf(call, surroundings), seal(result));
+      const goesOn = run !== undefined && write.view.snapshot.pendingClientActions.length === 0;
+      lease = goesOn ? newLease(owner(), current.lease?.fence ?? 0, surroundings.now()) : undefined;
+      return { write: lease ? { ...write, lease } : write, result };
     };
-    return this.parts.changes.change<{ sequence: number } | undefined>(ref, call, lookups, decide, { evenRunning: true });
+    const recorded = await this.parts.changes.change<Recorded | undefined>(ref, call, lookups, decide, { evenRunning: true });
+    if (recorded && lease && hosted && run !== undefined) runner.drive(ref, run, lease, hosted);
+    return recorded;
   }
 
-  /** The sequence of the event that holds the same result. Throws `action_result_conflict` for another one. */
-  private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult): Promise<number> {
+  /** The event that holds the same result. Throws `action_result_conflict` for another one. */
+  private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult): Promise<Recorded> {
     const bodies = await this.parts.store.events(ref, target.sequence, target.sequence);
     if (!bodies) throw sessionNotFound(ref.sessionId);
     const event = readWholeEvent(bodies[0] ?? "");
@@ -107,7 +149,10 @@ export class Answers {
     }
     const results = event.type === "client_action.resolved" ? event.data.results : [];
     const stored = results.find(({ callId }) => callId === result.callId);
-    if (stored && comparable(stored) === comparable(result)) return target.sequence;
+    if (stored && comparable(stored) === comparable(result)) {
+      const isOfServer = event.run !== undefined && this.parts.runner.isHosted(ref.agent);
+      return { sequence: target.sequence, ...(isOfServer ? { run: event.run } : {}) };
+    }
     const outcome = target.item.type === "client_action" ? target.item.outcome : undefined;
     throw new OrchaError("action_result_conflict", `call ${JSON.stringify(result.callId)} was ${outcome ?? "settled"} with other data`, {
       details: { callId: result.callId, outcome },

@@ -12,15 +12,19 @@ import { restPages } from "./rest-pages.ts";
 import { restRoutes } from "./rest-routes.ts";
 import { createRouter } from "./router.ts";
 import { createRpc } from "./rpc.ts";
+import { Streaming } from "./run-stream.ts";
+import type { Implementations } from "./runs/implementation.ts";
 import { createSessions } from "./sessions.ts";
 import { Splicing } from "./splice.ts";
 import type { Store } from "./store/store.ts";
 import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
 
 /** The parts of a server. */
-export interface AppOptions {
-  agents: Agents;
+export interface AppOptions<A extends Agents = Agents> {
+  agents: A;
   store: Store;
+  /** How this server runs the agents; one without an implementation runs elsewhere, and its log is kept all the same. */
+  implementations?: Implementations<A>;
   /** Who may call; without it everybody may do everything, so the server must only be reachable from this machine. */
   auth?: Authenticate;
   /** Which pages of other origins may call; by default none. */
@@ -31,15 +35,39 @@ export interface AppOptions {
   onError?: OnError;
 }
 
+/** A server without a socket: its app, and the work that it does by itself. */
+export interface Service {
+  app: Hono;
+  /** Looks once for crashed runs to go on with, and for client actions whose time is over. */
+  sweep: () => Promise<void>;
+  /** Does so each second, until `drain`. */
+  start: () => void;
+  /** Takes no new runs, and hands over those that haven't ended after so many milliseconds. */
+  drain: (limitMs: number) => Promise<void>;
+}
+
+/** How often a server looks for sessions that nobody is at work at, in milliseconds. */
+const sweepEveryMs = 1000;
+
 /**
  * Builds the HTTP app: operations at `/rpc` and as REST at `/api`, liveness at `/healthz`, readiness at `/readyz`. It runs
- * wherever `fetch` handlers run. `splice` is for tests, which compare the two ways of answering a page.
+ * wherever `fetch` handlers run. Throws a `TypeError` for implementations that don't fit their agents.
  */
-export function createApp(options: AppOptions, { splice = true } = {}): Hono {
+export function createApp<A extends Agents>(options: AppOptions<A>): Hono {
+  return createService(options).app;
+}
+
+/** Builds the app and what works beside it. `splice` is for tests, which compare the two ways of answering a page. */
+export function createService<A extends Agents>(options: AppOptions<A>, { splice = true } = {}): Service {
   const { agents, store, auth = everybody, cors, onError = logError } = options;
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
-  const sessions = createSessions(agents, store, surroundings);
-  const parts = { router: createRouter(sessions), auth, splicing: splice ? new Splicing(sessions.reading) : undefined };
+  const sessions = createSessions(agents, store, surroundings, options.implementations);
+  const parts = {
+    router: createRouter(sessions),
+    auth,
+    splicing: splice ? new Splicing(sessions.reading) : undefined,
+    streaming: new Streaming(sessions.runs),
+  };
   const rpc = createRpc(parts);
   const ready = createReadiness(store);
   const app = new Hono();
@@ -101,7 +129,18 @@ export function createApp(options: AppOptions, { splice = true } = {}): Hono {
     return isRest(context.req.path) ? toProblem(error) : toResponse(error);
   }
 
-  return app;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return {
+    app,
+    sweep: () => sessions.recovery.sweep(),
+    start: () => {
+      timer ??= setInterval(() => void sessions.recovery.sweep(), sweepEveryMs);
+    },
+    drain: async (limitMs) => {
+      clearInterval(timer);
+      await sessions.drain(limitMs);
+    },
+  };
 }
 
 /** An error of the table says all there is in a line; only what nobody foresaw needs its stack. */

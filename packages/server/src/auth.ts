@@ -29,14 +29,14 @@ export const everybody: Authenticate = () => ({ tenant: "default", scopes: allSc
 /** How long an `Authenticate` may take, in milliseconds. */
 export const authLimitMs = 10_000;
 
-/** Throws `unauthorized` where nobody is known, `forbidden` where the scope is missing. */
-export async function authorise(authenticate: Authenticate, request: Request, scope: Scope): Promise<Principal> {
+/** Throws `unauthorized` where nobody is known, `forbidden` where the caller has neither scope. */
+export async function authorise(authenticate: Authenticate, request: Request, scope: Scope, orScope: Scope = scope): Promise<Principal> {
   const found = await inTime(authenticate(request));
   if (!found) throw new OrchaError("unauthorized", "this server needs a valid token");
   const fault = principalFault(found);
   if (fault !== undefined) throw new TypeError(`auth answered a principal whose ${fault}`);
   const { tenant, subject, scopes } = found;
-  if (scopes.includes(scope)) return { tenant, scopes, ...(subject === undefined ? {} : { subject }) };
+  if (scopes.includes(scope) || scopes.includes(orScope)) return { tenant, scopes, ...(subject === undefined ? {} : { subject }) };
   throw new OrchaError("forbidden", `this call needs the scope "${scope}"`, { details: { scope } });
 }
 

@@ -1,10 +1,10 @@
-import { invalidInput, OrchaError, type Scope } from "@orcha/contract";
+import { invalidInput, OrchaError, type OperationMeta } from "@orcha/contract";
 import { authorise, type Authenticate } from "./auth.ts";
 import type { Call } from "./call.ts";
 
 /** Lets a request in, before anything of its input is read: who calls, with which scope, with what kind of body. */
-export async function admit(auth: Authenticate, request: Request, scope: Scope): Promise<Call> {
-  const principal = await authorise(auth, request, scope);
+export async function admit(auth: Authenticate, request: Request, { scope, orScope }: OperationMeta): Promise<Call> {
+  const principal = await authorise(auth, request, scope, orScope);
   checkContentType(request);
   return { principal, ...readHeaders(request.headers) };
 }

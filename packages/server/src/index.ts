@@ -1,5 +1,15 @@
 // The server, for any place that runs `fetch` handlers. `@orcha/server/node` listens; `/sqlite` keeps a file.
-export { createApp, type AppOptions } from "./app.ts";
+export { createApp, createService, type AppOptions, type Service } from "./app.ts";
+export {
+  type Action,
+  type ActionContext,
+  type AgentImplementation,
+  type Evaluation,
+  type EvaluationContext,
+  type Implementations,
+  type Score,
+  type SkillText,
+} from "./runs/implementation.ts";
 export { isScope, type Authenticate, type Principal } from "./auth.ts";
 export { type CorsOptions } from "./cors.ts";
 export { bearerTokens, type BearerToken } from "./tokens.ts";

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
+import type { Agents } from "@orcha/contract";
 import { serve as listen, type ServerType } from "@hono/node-server";
-import { createApp, type AppOptions } from "./app.ts";
+import { createService, type AppOptions } from "./app.ts";
 import { refuseStrangers } from "./host.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -8,12 +9,12 @@ import type { Surroundings } from "./surroundings.ts";
 export const nodeSurroundings: Partial<Surroundings> = { digest: (text) => hash("sha256", text, "hex") };
 
 /** Where a server listens. */
-export interface ServeOptions extends AppOptions {
+export interface ServeOptions<A extends Agents = Agents> extends AppOptions<A> {
   /** Default 4310; 0 takes any free port. */
   port?: number;
   /** Default 127.0.0.1. Without `auth` only loopback addresses are accepted, and only requests that name one as host. */
   hostname?: string;
-  /** How long `close()` lets open requests finish, in milliseconds; default 10,000. */
+  /** How long `close()` lets runs and open requests finish, in milliseconds; default 10,000. */
   drainMs?: number;
 }
 
@@ -22,7 +23,10 @@ export interface OrchaServer {
   /** Such as `http://127.0.0.1:4310`. */
   url: string;
   port: number;
-  /** Takes no new connections, lets open requests finish, and closes the store. Safe to call twice. */
+  /**
+   * Takes no new runs and connections, lets what is open finish, hands over runs that don't, and closes the store. Safe
+   * to call twice.
+   */
   close(): Promise<void>;
 }
 
@@ -32,19 +36,21 @@ const loopback = ["127.0.0.1", "::1", "localhost"];
  * Serves agents' sessions over HTTP on Node. Throws where the port is taken, and where others than this machine could
  * reach a server without `auth`.
  */
-export async function serve(options: ServeOptions): Promise<OrchaServer> {
+export async function serve<A extends Agents>(options: ServeOptions<A>): Promise<OrchaServer> {
   const { port = 4310, hostname = "127.0.0.1", drainMs = 10_000, ...parts } = options;
   if (!parts.auth && !loopback.includes(hostname)) {
     throw new TypeError(`without auth a server listens on loopback only (127.0.0.1, ::1 or localhost), not on ${hostname}`);
   }
-  const app = createApp({ ...parts, surroundings: { ...nodeSurroundings, ...parts.surroundings } });
+  const service = createService({ ...parts, surroundings: { ...nodeSurroundings, ...parts.surroundings } });
+  const { app } = service;
   const fetch: typeof app.fetch = parts.auth
     ? app.fetch
     : (request, env) => refuseStrangers(request) ?? app.fetch(request, env);
   const { server, actual } = await open((found) => listen({ fetch, port, hostname }, found));
+  service.start();
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
-    await drain(server, drainMs);
+    await Promise.all([drain(server, drainMs), service.drain(drainMs / 2)]);
     await parts.store.close();
   }
   return {

@@ -16,7 +16,10 @@ const answers: Record<OperationName, Part | undefined> = {
   create: refTo("SessionSnapshot"),
   restore: refTo("RestoredSession"),
   append: refTo("AppendReceipt"),
-  resume: refTo("RecordedAnswer"),
+  run: refTo("RunResult"),
+  resume: { anyOf: [refTo("RunResult"), refTo("RecordedAnswer")] },
+  pause: refTo("SessionSnapshot"),
+  stop: refTo("SessionSnapshot"),
   get: refTo("SessionSnapshot"),
   list: refTo("SessionList"),
   update: refTo("SessionSnapshot"),
@@ -25,6 +28,8 @@ const answers: Record<OperationName, Part | undefined> = {
   delete: undefined,
   history: refTo("SessionHistory"),
   events: refTo("SessionEvents"),
+  subagentHistory: refTo("SessionHistory"),
+  subagentEvents: refTo("SessionEvents"),
   messages: { type: "array", items: refTo("AgentMessage") },
 };
 

@@ -111,6 +111,27 @@ export class Reading {
     return { events, ...pageFields(stored, input), ...snapshot };
   }
 
+  /** Reads a page of a session that this agent delegated. Throws `session_not_found` for any other. */
+  async subagentHistory(call: Call, input: PageInput): Promise<SessionHistory> {
+    return this.history(call, { ...input, agent: await this.childAgent(call, input) });
+  }
+
+  /** Reads a page of the log of a session that this agent delegated. Throws as `subagentHistory` does. */
+  async subagentEvents(call: Call, input: PageInput): Promise<SessionEvents> {
+    return this.events(call, { ...input, agent: await this.childAgent(call, input) });
+  }
+
+  /** The agent that a delegated session belongs to. */
+  private async childAgent(call: Call, { agent, sessionId }: SessionInput): Promise<string> {
+    const { definition } = agentOf(this.agents, agent);
+    for (const child of definition.subagents ?? []) {
+      const text = await this.store.snapshot(refOf(call, { agent: child, sessionId }));
+      const lineage = text === undefined ? undefined : readSnapshot(text).lineage;
+      if (lineage?.origin === "delegated" && lineage.parentAgent === agent) return child;
+    }
+    throw sessionNotFound(sessionId);
+  }
+
   async messages(call: Call, input: SessionInput): Promise<AgentMessage[]> {
     const { sequence, createdAt } = await this.get(call, input);
     const transcript = new Transcript();

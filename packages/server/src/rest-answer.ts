@@ -15,7 +15,10 @@ const shownBy: Record<OperationName, (answer: unknown) => Shown | undefined> = {
   create: itself,
   restore: (answer) => (answer as { session: Shown }).session,
   append: none,
+  run: none,
   resume: none,
+  pause: itself,
+  stop: itself,
   update: itself,
   complete: itself,
   fork: itself,
@@ -24,6 +27,8 @@ const shownBy: Record<OperationName, (answer: unknown) => Shown | undefined> = {
   list: none,
   history: itself,
   events: itself,
+  subagentHistory: itself,
+  subagentEvents: itself,
   messages: none,
 };
 

@@ -8,6 +8,7 @@ import { toRestAnswer, toSplicedAnswer } from "./rest-answer.ts";
 import type { Reply } from "./reply.ts";
 import type { OrchaRouter } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
+import { isStreamed, takesStream, type Streaming } from "./run-stream.ts";
 
 /** What REST stands on. */
 export interface RestParts {
@@ -15,6 +16,7 @@ export interface RestParts {
   auth: Authenticate;
   /** Without it every answer takes the ordinary path. */
   splicing: Splicing | undefined;
+  streaming: Streaming;
 }
 
 /** The operations of a request, told by its path and method. Throws `invalid_input` for a method that the path has not. */
@@ -25,14 +27,15 @@ export function operationsOf({ methods }: RestRoute, { method }: Request): reado
 }
 
 /** Answers a request for one of these operations. Throws what the operation throws. */
-export async function answerRest(parts: RestParts, operations: readonly OperationName[], source: RestSource): Promise<Reply> {
+export async function answerRest(parts: RestParts, operations: readonly OperationName[], source: RestSource): Promise<Reply | Response> {
   const [first = "get"] = operations;
   // Operations that share a route share their scope too: who calls is settled before the body is read.
-  const call = await admit(parts.auth, source.request, contract[first]["~orpc"].meta.scope);
+  const call = await admit(parts.auth, source.request, contract[first]["~orpc"].meta);
   const reads = contract[first]["~orpc"].route.method === "GET";
   const input = reads ? readQuery(source, first) : await readBody(source);
   const operation = chosen(operations, input);
   if (parts.splicing && isSpliced(operation)) return toSplicedAnswer(await parts.splicing.answer(operation, call, input));
+  if (isStreamed(operation) && takesStream(source.request)) return parts.streaming.answer(operation, call, input);
   const procedure: AnyProcedure = parts.router[operation];
   const answer: unknown = await callProcedure(procedure, input, { context: { call } });
   const agent = encodeURIComponent(source.names["agent"] ?? "");

@@ -15,6 +15,7 @@ import { admit, notJson, readJson } from "./gate.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 import type { OrchaRouter, RequestContext } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
+import { isStreamed, takesStream, type Streaming } from "./run-stream.ts";
 
 /*
  * The wire is plain JSON, both ways: `{ "json": input }` in, `{ "json": answer }` or `{ "json": error }` out. oRPC's own
@@ -69,6 +70,7 @@ export interface RpcParts {
   auth: Authenticate;
   /** Without it every answer takes the ordinary path. */
   splicing: Splicing | undefined;
+  streaming: Streaming;
 }
 
 /** oRPC answers failures itself; this hands them out, so that all failures of a server leave by one door. */
@@ -77,12 +79,13 @@ interface HandlerContext extends RequestContext {
 }
 
 /** Serves the router's operations to oRPC clients. */
-export function createRpc({ router, auth, splicing }: RpcParts): AnswerRpc {
+export function createRpc({ router, auth, splicing, streaming }: RpcParts): AnswerRpc {
   const handler = createHandler(router);
   return async (request, operation) => {
-    const { scope, write } = contract[operation]["~orpc"].meta;
-    const call = await admit(auth, request, scope);
-    checkMethod(request, write);
+    const { meta } = contract[operation]["~orpc"];
+    const call = await admit(auth, request, meta);
+    checkMethod(request, meta.write);
+    if (isStreamed(operation) && takesStream(request)) return streaming.answer(operation, call, await readEnvelope(request));
     if (splicing && isSpliced(operation)) {
       const { text } = await splicing.answer(operation, call, await readEnvelope(request));
       return jsonReply(`{"json":${text}}`);

@@ -1,10 +1,13 @@
 import type { Agents } from "@orcha/contract";
-import { Answers } from "./answers.ts";
 import { Changes } from "./changes.ts";
 import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
 import { Forking } from "./forking.ts";
 import { Idempotency } from "./idempotency.ts";
 import { Reading } from "./reading.ts";
+import { createRuns } from "./runs/create-runs.ts";
+import { readImplementations } from "./runs/implementation.ts";
+import type { Recovery } from "./runs/recovery.ts";
+import type { Runs } from "./runs/runs.ts";
 import type { Store } from "./store/store.ts";
 import { Writing } from "./writing.ts";
 
@@ -12,16 +15,24 @@ import { Writing } from "./writing.ts";
 export interface Sessions {
   reading: Reading;
   writing: Writing;
-  answers: Answers;
   forking: Forking;
+  runs: Runs;
+  /** Moves sessions on that nobody is at work at. */
+  recovery: Recovery;
+  /**
+   * Takes no new runs, lets those under way end, and hands over what has not ended after so many milliseconds: another
+   * server goes on with it at once.
+   */
+  drain: (limitMs: number) => Promise<void>;
 }
 
-/** Wires the parts that every transport calls. */
-export function createSessions(agents: Agents, store: Store, given: Partial<Surroundings> = {}): Sessions {
+/** Wires the parts that every transport calls. Throws a `TypeError` for implementations that don't fit their agents. */
+export function createSessions(agents: Agents, store: Store, given: Partial<Surroundings> = {}, implementations: object = {}): Sessions {
   const surroundings: Surroundings = { ...realSurroundings, ...given };
   const reading = new Reading(agents, store);
   const changes = new Changes(store, surroundings);
   const idempotency = new Idempotency(store, surroundings);
   const parts = { agents, store, reading, changes, idempotency, surroundings };
-  return { reading, writing: new Writing(parts), answers: new Answers(parts), forking: new Forking(parts) };
+  const runs = createRuns(parts, readImplementations(agents, implementations));
+  return { reading, writing: new Writing(parts), forking: new Forking(parts), ...runs };
 }

@@ -186,9 +186,9 @@ export function memoryStore(): Store {
       return session.lease;
     },
 
-    async releaseLease(ref, fence) {
+    async releaseLease(ref, fence, left) {
       const session = sessions.get(sessionName(ref));
-      if (session?.lease?.fence === fence) session.lease = { ...session.lease, until: 0 };
+      if (session?.lease?.fence === fence) session.lease = { ...session.lease, until: left ? 1 : 0 };
     },
 
     async saveDraft(ref, draft) {

@@ -82,9 +82,9 @@ export class Appends {
   }
 
   /** Ends the lease of the head, if one is held. */
-  released(ref: SessionRef, fence: number): void {
+  released(ref: SessionRef, fence: number, until: number): void {
     const lease = this.heads.get(nameOf(ref))?.lease;
-    if (lease?.fence === fence) this.leased(ref, { ...lease, until: 0 });
+    if (lease?.fence === fence) this.leased(ref, { ...lease, until });
   }
 
   /** Lets go of the head: the session is gone. */

@@ -121,7 +121,7 @@ export function postgresStatements(tables: Tables) {
       `UPDATE ${sessions} SET lease_owner = $2, lease_until = $3, lease_fence = $4
        WHERE key = $1 AND lease_until = $5 AND lease_fence = $6 AND deleted_at IS NULL RETURNING key`,
     ),
-    endLease: statement("end-lease", `UPDATE ${sessions} SET lease_until = 0 WHERE ${named} AND lease_fence = $4`),
+    endLease: statement("end-lease", `UPDATE ${sessions} SET lease_until = $5 WHERE ${named} AND lease_fence = $4`),
     /** $4: the fence; $5: the body. */
     saveDraft: statement<{ session: number }>(
       "save-draft",

@@ -60,9 +60,10 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
       return lease;
     },
 
-    async releaseLease(ref, fence) {
-      await connections.query(statements.endLease, [...nameOf(ref), fence]);
-      appends.released(ref, fence);
+    async releaseLease(ref, fence, left) {
+      const until = left ? 1 : 0;
+      await connections.query(statements.endLease, [...nameOf(ref), fence, until]);
+      appends.released(ref, fence, until);
     },
 
     async saveDraft(ref, { fence, body }) {

@@ -31,7 +31,7 @@ export interface Statements {
   dropMetadata: Statement<[tenant: string, agent: string, key: string, value: string, updatedAt: number, id: string]>;
   renameSession: Statement<[...Name, session: number]>;
   moveLease: Statement<[owner: string | null, until: number, fence: number, session: number]>;
-  endLease: Statement<[session: number, fence: number]>;
+  endLease: Statement<[until: number, session: number, fence: number]>;
   saveDraft: Statement<[session: number, fence: number, body: string]>;
   readDraft: Statement<[session: number], { fence: number; body: string }>;
   due: Statement<[{ agents: string; now: number; limit: number }], { tenant: string; agent: string; id: string }>;
@@ -132,7 +132,7 @@ export function prepareStatements(database: Database.Database): Statements {
       "UPDATE sessions SET tenant = ?, agent = ?, id = ?, lease_owner = NULL, lease_until = 0, lease_fence = 0 WHERE key = ?",
     ),
     moveLease: database.prepare("UPDATE sessions SET lease_owner = ?, lease_until = ?, lease_fence = ? WHERE key = ?"),
-    endLease: database.prepare("UPDATE sessions SET lease_until = 0 WHERE key = ? AND lease_fence = ?"),
+    endLease: database.prepare("UPDATE sessions SET lease_until = ? WHERE key = ? AND lease_fence = ?"),
     saveDraft: database.prepare("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?)"),
     readDraft: database.prepare("SELECT fence, body FROM drafts WHERE session = ?"),
     // Two ranges of two small indexes: `OR` would walk the table.

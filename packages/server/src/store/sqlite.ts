@@ -133,10 +133,10 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         return lease;
       }),
 
-    releaseLease: (ref, fence) =>
+    releaseLease: (ref, fence, left) =>
       transaction(() => {
         const row = find(ref);
-        if (row) statements.endLease.run(row.key, fence);
+        if (row) statements.endLease.run(left ? 1 : 0, row.key, fence);
       }),
 
     saveDraft: (ref, { fence, body }) =>

@@ -211,8 +211,11 @@ export interface Store {
    * where another owner holds it.
    */
   takeLease(ref: SessionRef, lease: Omit<Lease, "fence"> & { now: number }): Promise<Lease | undefined>;
-  /** Lets go of the lease, if the fence is still its own. */
-  releaseLease(ref: SessionRef, fence: number): Promise<void>;
+  /**
+   * Lets go of the lease, if the fence is still its own. Left "for others" it counts as run out at once: whoever looks
+   * for what is due goes on with the run.
+   */
+  releaseLease(ref: SessionRef, fence: number, left?: "for others"): Promise<void>;
   /** Keeps the answer in the making; false where the fence is no longer the session's. */
   saveDraft(ref: SessionRef, draft: Draft): Promise<boolean>;
   /** Reads the answer in the making, or what a run has left of one. */

@@ -1,0 +1,78 @@
+import type { Agents } from "@orcha/contract";
+import { Answers } from "../answers.ts";
+import type { Changes } from "../changes.ts";
+import type { Idempotency } from "../idempotency.ts";
+import type { Reading } from "../reading.ts";
+import type { Store } from "../store/store.ts";
+import { sleep } from "../store/wait.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { Delegating } from "./delegating.ts";
+import { Evaluating } from "./evaluating.ts";
+import { Following } from "./following.ts";
+import type { AnyImplementations } from "./implementation.ts";
+import { Interrupting } from "./interrupting.ts";
+import { LiveRuns } from "./live-runs.ts";
+import { Recovery } from "./recovery.ts";
+import { Runner } from "./runner.ts";
+import { Runs } from "./runs.ts";
+import { Starting } from "./starting.ts";
+
+interface Parts {
+  agents: Agents;
+  store: Store;
+  reading: Reading;
+  changes: Changes;
+  idempotency: Idempotency;
+  surroundings: Surroundings;
+}
+
+/** Wires everything that runs agents. */
+export function createRuns(given: Parts, implementations: AnyImplementations) {
+  const { store } = given;
+  const live = new LiveRuns();
+  const evaluating = new Evaluating(store);
+  // A process that starts anew is another owner: what it held before counts as left.
+  const host = crypto.randomUUID();
+  let leases = 0;
+  const owner = (): string => `${host}:${(leases += 1)}`;
+  let isClosing = false;
+
+  const shared = { ...given, live, owner };
+  const following = new Following(shared);
+  const interrupting = new Interrupting(shared);
+  const delegating = new Delegating({
+    ...shared,
+    following,
+    // Runs start runs: these are there before the first one can.
+    delegates: () => ({
+      run: (call, input, lineage) => starting.run(call, input, lineage),
+      resume: async (call, input) => {
+        const started = await runs.goOn(call, input);
+        if ("ref" in started) return started;
+        throw new Error("the agent of that session doesn't run on this server");
+      },
+      interrupt: (kind, call, input) => interrupting[kind](call, input),
+    }),
+  });
+  const runner = new Runner({
+    ...shared,
+    implementations,
+    evaluating,
+    delegation: (ref, agent, implementation, isChild, last) => delegating.tools(ref, agent, implementation, isChild, last),
+  });
+  const recovery = new Recovery({ ...shared, runner });
+  const starting = new Starting({ ...shared, runner, onAbandoned: (ref) => void recovery.attend(ref) });
+  const answers = new Answers({ ...shared, runner, recovery });
+  const runs = new Runs({ starting, answers, following, interrupting, runner, isClosing: () => isClosing });
+
+  async function drain(limitMs: number): Promise<void> {
+    isClosing = true;
+    const under = live.all();
+    await Promise.race([Promise.all(under.map(({ ended }) => ended)), sleep(limitMs)]);
+    for (const run of live.all()) run.handOver();
+    await Promise.all(under.map(({ ended }) => ended));
+    await evaluating.close();
+  }
+
+  return { runs, recovery, drain };
+}

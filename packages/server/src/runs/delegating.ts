@@ -1,0 +1,174 @@
+import { RunFailure, type Delegation, type LoopCall, type LoopTool, type SubagentEnd } from "@orcha/agent/loop";
+import { isPlainObject, OrchaError, type Agent, type Lineage, type RunResult } from "@orcha/contract";
+import { allScopes } from "../auth.ts";
+import type { Call } from "../call.ts";
+import type { Reading, SessionInput } from "../reading.ts";
+import type { SessionRef, Store } from "../store/store.ts";
+import type { Surroundings } from "../surroundings.ts";
+import type { Following } from "./following.ts";
+import type { AnyImplementation } from "./implementation.ts";
+import type { LastRun } from "./run-log.ts";
+import type { RunInput, RunRef } from "./starting.ts";
+
+/** What the tools need of everything else; given later, since runs start runs. */
+export interface Delegates {
+  run: (call: Call, input: RunInput, lineage: Lineage) => Promise<RunRef>;
+  resume: (call: Call, input: SessionInput & { content?: unknown; toolResults?: unknown }) => Promise<RunRef>;
+  interrupt: (kind: "pause" | "stop", call: Call, input: SessionInput) => Promise<unknown>;
+}
+
+interface Parts {
+  store: Store;
+  reading: Reading;
+  surroundings: Surroundings;
+  following: Following;
+  delegates: () => Delegates;
+}
+
+/** How long a child may work, in milliseconds. */
+const childLimitMs = 3_600_000;
+
+/*
+ * A child is a session of its own, linked both ways: its lineage names the parent's call, and the parent's log names the
+ * child before it is opened. Each call carries an idempotency key made of both, so that a parent that goes on after a
+ * crash finds the child that it had opened.
+ */
+
+/** Makes the tools by which one agent hands work to others. */
+export class Delegating {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /** None where the agent has no subagents, or the session was delegated itself: one level is enough. */
+  tools(ref: SessionRef, { definition }: Agent, { maxSubagentsPerRun = 10 }: AnyImplementation, isChild: boolean, last: LastRun): LoopTool[] {
+    const subagents = definition.subagents ?? [];
+    if (isChild || subagents.length === 0) return [];
+    let delegated = last.delegated;
+    const agent = { type: "string", enum: [...subagents] };
+    const sessionId = { type: "string", description: "The childSessionId of an earlier result" };
+    return [
+      {
+        kind: "subagent",
+        name: "run_agent",
+        description: "Hands a task to another agent and waits for its result",
+        inputSchema: objectSchema({ agent, input: { type: "string", description: "The task" } }, ["agent", "input"]),
+        begin: async (call) => {
+          const { agent: child, input } = fields(call);
+          if (typeof child !== "string" || !subagents.includes(child)) throw new Error(`agent must be one of ${subagents.join(", ")}`);
+          if (typeof input !== "string" || input.trim() === "") throw new Error("input must be a text");
+          delegated += 1;
+          if (delegated > maxSubagentsPerRun) throw new RunFailure(`a run may delegate ${maxSubagentsPerRun} times`);
+          return { opened: "initiated", agent: child, sessionId: this.parts.surroundings.sessionId() };
+        },
+        execute: (call, delegation, signal) => this.follow(ref, call, delegation, signal, () => this.open(ref, call, delegation)),
+      },
+      {
+        kind: "subagent",
+        name: "resume_agent",
+        description: "Goes on with an earlier task of another agent: with a new message, or with answers to what it waits for",
+        inputSchema: objectSchema({ sessionId, input: { type: "string" }, toolResults: { type: "array", items: { type: "object" } } }, ["sessionId"]),
+        begin: async (call) => {
+          const { sessionId: id, input, toolResults } = fields(call);
+          if ((input === undefined) === (toolResults === undefined)) throw new Error("give either input or toolResults");
+          return { opened: "resumed", ...(await this.childOf(ref, subagents, id)) };
+        },
+        execute: (call, delegation, signal) => this.follow(ref, call, delegation, signal, () => this.goOn(ref, call, delegation)),
+      },
+      {
+        kind: "silent",
+        name: "inspect_agent",
+        description: "Reads what happened in an earlier task of another agent",
+        inputSchema: objectSchema({ sessionId, page: { type: "integer", minimum: 1 } }, ["sessionId"]),
+        execute: async (call) => {
+          const { sessionId: id, page = 1 } = fields(call);
+          const child = await this.childOf(ref, subagents, id);
+          if (!Number.isInteger(page) || Number(page) < 1) throw new Error("page must be an integer from 1");
+          const { items, total, hasMore, runStatus } = await this.parts.reading.history(callOf(ref), { ...child, page: Number(page), pageSize: 20 });
+          return { runStatus, items, total, hasMore };
+        },
+      },
+    ];
+  }
+
+  private open(parent: SessionRef, { callId, arguments: given }: LoopCall, { agent, sessionId }: Delegation): Promise<RunRef> {
+    const lineage: Lineage = { origin: "delegated", parentAgent: parent.agent, parentSessionId: parent.sessionId, parentCallId: callId };
+    const content = isPlainObject(given) ? given["input"] : undefined;
+    return this.parts.delegates().run(callOf(parent, callId), { agent, sessionId, content }, lineage);
+  }
+
+  private goOn(parent: SessionRef, call: LoopCall, { agent, sessionId }: Delegation): Promise<RunRef> {
+    const { input, toolResults } = fields(call);
+    const given = toolResults === undefined ? { content: input } : { toolResults };
+    return this.parts.delegates().resume(callOf(parent, call.callId), { agent, sessionId, ...given });
+  }
+
+  /** Follows a child to its end. Where the parent is interrupted, the child is too. */
+  private async follow(
+    parent: SessionRef,
+    { callId }: LoopCall,
+    { agent, sessionId }: Delegation,
+    signal: AbortSignal,
+    start: () => Promise<RunRef>,
+  ): Promise<SubagentEnd> {
+    const interrupt = (): void => {
+      if (signal.reason === "lost") return;
+      const kind = signal.reason === "pause" ? "pause" : "stop";
+      this.parts.delegates().interrupt(kind, callOf(parent), { agent, sessionId }).catch(ignore);
+    };
+    signal.addEventListener("abort", interrupt, { once: true });
+    try {
+      const result = await this.parts.following.result(await start(), childLimitMs);
+      return endOf(result);
+    } catch (error) {
+      if (!(error instanceof OrchaError)) throw error;
+      return { type: "failed", data: { status: "failed", error: { code: error.code, message: `call ${callId}: ${error.message}` } } };
+    } finally {
+      signal.removeEventListener("abort", interrupt);
+    }
+  }
+
+  private async childOf(parent: SessionRef, subagents: readonly string[], sessionId: unknown): Promise<{ agent: string; sessionId: string }> {
+    if (typeof sessionId !== "string") throw new Error("sessionId must be a text");
+    for (const agent of subagents) {
+      const current = await this.parts.store.read({ ...parent, agent, sessionId }, []);
+      const lineage = current?.view.snapshot.lineage;
+      if (lineage?.origin !== "delegated") continue;
+      if (lineage.parentAgent === parent.agent && lineage.parentSessionId === parent.sessionId) return { agent, sessionId };
+    }
+    throw new Error("this conversation delegated no such session");
+  }
+}
+
+function endOf(result: RunResult): SubagentEnd {
+  const usage = result.usage ? { usage: result.usage } : {};
+  switch (result.status) {
+    case "completed":
+      return { type: "completed", data: { status: result.status, output: result.output, ...usage } };
+    case "failed":
+      return { type: "failed", data: { status: result.status, error: result.error, ...usage } };
+    case "waiting_for_client_action":
+      return { type: "paused", data: { status: result.status, output: { pendingClientActions: result.pendingClientActions }, ...usage } };
+    default:
+      return { type: "paused", data: { status: result.status, ...(result.output === undefined ? {} : { output: result.output }), ...usage } };
+  }
+}
+
+/** The parent calls in its own name, with a key of its own where it writes. */
+function callOf({ tenant, sessionId }: SessionRef, callId?: string): Call {
+  const principal = { tenant, scopes: allScopes };
+  return callId === undefined ? { principal } : { principal, idempotencyKey: `${sessionId}:${callId}` };
+}
+
+function fields({ arguments: given }: LoopCall): Record<string, unknown> {
+  if (!isPlainObject(given)) throw new Error("the arguments must be an object");
+  return given;
+}
+
+function objectSchema(properties: Record<string, unknown>, required: string[]): Record<string, unknown> {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+function ignore(): void {}

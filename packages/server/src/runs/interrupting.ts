@@ -1,0 +1,157 @@
+import { OrchaError, type Agents, type EventInput, type SessionSnapshot } from "@orcha/contract";
+import { completeBatch, lookupsOfBatch, writeOf, type NewEvent } from "../batch.ts";
+import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "../call.ts";
+import type { Changes } from "../changes.ts";
+import { readWholeEvent, type Reading, type SessionInput } from "../reading.ts";
+import type { Current, SessionRef, Store } from "../store/store.ts";
+import { sleep } from "../store/wait.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { partialOf, readDraft, type DraftText } from "./draft.ts";
+import type { LiveRuns } from "./live-runs.ts";
+
+interface Parts {
+  agents: Agents;
+  store: Store;
+  reading: Reading;
+  changes: Changes;
+  surroundings: Surroundings;
+  live: LiveRuns;
+}
+
+/** How long a run of this process may take to end by itself, in milliseconds: a pause lets the action at work finish. */
+const patienceMs = { stop: 1000, pause: 15_000 };
+
+/*
+ *   run of this process ── told ──▶ ends itself, with all that it said
+ *        │ not in time
+ *        ▼
+ *   run of another process, or of none ──▶ its lease is taken, and its end written for it; it finds out at its next write
+ */
+
+/** Pauses sessions and stops runs, wherever they run. */
+export class Interrupting {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /** Interrupts the run and lets the session rest; calls go on waiting. A paused session stays as it is. */
+  async pause(call: Call, input: SessionInput): Promise<SessionSnapshot> {
+    return this.interrupt("pause", call, input);
+  }
+
+  /** Ends the run and cancels what it waits for. A session without a run stays as it is. */
+  async stop(call: Call, input: SessionInput): Promise<SessionSnapshot> {
+    return this.interrupt("stop", call, input);
+  }
+
+  private async interrupt(kind: "pause" | "stop", call: Call, input: SessionInput): Promise<SessionSnapshot> {
+    agentOf(this.parts.agents, input.agent);
+    const ref = refOf(call, input);
+    await this.checkSequence(call, ref);
+    const live = this.parts.live.get(ref);
+    if (live) {
+      live.interrupt(kind);
+      await Promise.race([live.ended, sleep(patienceMs[kind])]);
+    }
+    // A run that ended itself has moved the session on: what the caller expected was true before.
+    const settling = live ? { principal: call.principal } : call;
+    const children = await this.settle(kind, settling, ref);
+    for (const child of children) await this.interrupt(kind, { principal: call.principal }, child).catch(noChild);
+    return this.parts.reading.get(call, input);
+  }
+
+  private async checkSequence({ ifSequence }: Call, ref: SessionRef): Promise<void> {
+    if (ifSequence === undefined) return;
+    const current = await this.parts.store.read(ref, []);
+    if (!current) throw sessionNotFound(ref.sessionId);
+    const { sequence } = current.view.snapshot;
+    if (sequence === ifSequence) return;
+    throw new OrchaError("sequence_conflict", `the session is at sequence ${sequence}, not ${ifSequence}`, { details: { sequence } });
+  }
+
+  /** Writes the end of a run that didn't end itself. Answers the sessions that it had delegated. */
+  private async settle(kind: "pause" | "stop", call: Call, ref: SessionRef): Promise<SessionInput[]> {
+    const { store, surroundings, changes } = this.parts;
+    const draft = await store.draft(ref);
+    const run = await this.lastRun(ref);
+    const text = draft && readDraft(draft.body);
+    return changes.change<SessionInput[]>(
+      ref,
+      call,
+      lookupsOfBatch([{ type: "run.stopped", data: {} }]),
+      (current) => {
+        const said = draft && draft.fence === current.lease?.fence && current.lease.until > 0 && text?.run === run ? text : undefined;
+        const events = kind === "stop" ? stopping(current, run, said) : pausing(current, run, said);
+        if (events.length === 0) return { result: [] };
+        const write = writeOf(events, current, authorOf(call, surroundings));
+        const { lease } = current;
+        const freed = lease ? { lease: { ...lease, until: 0, fence: lease.fence + 1 } } : {};
+        return { write: { ...write, ...freed }, result: delegated(current) };
+      },
+      { evenRunning: true },
+    );
+  }
+
+  /** The number of the newest run: its events are the last ones that have one. */
+  private async lastRun(ref: SessionRef): Promise<number | undefined> {
+    const current = await this.parts.store.read(ref, []);
+    if (!current) throw sessionNotFound(ref.sessionId);
+    for (let to = current.view.snapshot.sequence; to >= 1; to -= 100) {
+      const bodies = (await this.parts.store.events(ref, Math.max(1, to - 99), to)) ?? [];
+      const found = bodies.findLast((body) => readWholeEvent(body)?.run !== undefined);
+      if (found !== undefined) return readWholeEvent(found)?.run;
+    }
+    return undefined;
+  }
+}
+
+function stopping({ view }: Current, run: number | undefined, said: DraftText | undefined): NewEvent[] {
+  const { runStatus, pendingClientActions } = view.snapshot;
+  const isUnderWay = runStatus === "running" || runStatus === "waiting_for_client_action" || runStatus === "waiting_for_subagent";
+  if (!isUnderWay && pendingClientActions.length === 0) return [];
+  const numbered = run === undefined ? {} : { run };
+  const output = said ? { output: said.text } : {};
+  const inputs: EventInput[] = [...partialOf(said), { type: "run.stopped", ...numbered, data: { status: "stopped", ...output } }];
+  return [...closedActions(view), ...completeBatch(inputs, view)];
+}
+
+function pausing({ view, lease }: Current, run: number | undefined, said: DraftText | undefined): NewEvent[] {
+  const { status, runStatus } = view.snapshot;
+  if (status === "paused") return [];
+  const numbered = run === undefined ? {} : { run };
+  const isAtWork = (lease !== undefined && lease.until > 0) || runStatus === "running" || runStatus === "waiting_for_subagent";
+  const output = said ? { output: said.text } : {};
+  const inputs: EventInput[] = isAtWork
+    ? [...partialOf(said), { type: "run.paused", ...numbered, data: { status: "paused", ...output } }]
+    : [];
+  return [...(isAtWork ? closedActions(view) : []), ...completeBatch(inputs, view), { type: "session.paused", data: { status: "paused" } }];
+}
+
+/** Actions whose process didn't say how they ended: a late result still completes them. */
+function closedActions(view: Current["view"]): NewEvent[] {
+  return view.open.flatMap(({ type, callId, name }): NewEvent[] =>
+    type === "action"
+      ? [{ type: "action.failed", data: { callId, name, error: { code: "aborted", message: "the run was interrupted" } } }]
+      : [],
+  );
+}
+
+function delegated({ view, touched }: Current): SessionInput[] {
+  const open = new Set(view.open.filter(({ type }) => type === "subagent").map(({ position }) => position));
+  const children = new Map<string, SessionInput>();
+  for (const placed of touched.values()) {
+    for (const { position, item } of placed) {
+      if (item.type !== "subagent" || !open.has(position) || item.status !== "running" || item.childSessionId === undefined) continue;
+      children.set(item.childSessionId, { agent: item.name, sessionId: item.childSessionId });
+    }
+  }
+  return [...children.values()];
+}
+
+/** A child that is gone, or was never opened, needs no interruption. */
+function noChild(error: unknown): void {
+  const isGone = error instanceof OrchaError && (error.code === "session_not_found" || error.code === "session_completed");
+  if (!isGone) throw error;
+}

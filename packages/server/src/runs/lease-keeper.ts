@@ -1,0 +1,62 @@
+import { OrchaError } from "@orcha/contract";
+import type { Lease, SessionRef, Store } from "../store/store.ts";
+import type { Surroundings } from "../surroundings.ts";
+
+/** How long a run may be silent before another server takes it over, in milliseconds. */
+export const leaseMs = 10_000;
+
+/** A lease that starts now. `fence` is the one of the lease before. */
+export function newLease(owner: string, fence: number, now: number): Lease {
+  return { owner, until: now + leaseMs, fence: fence + 1 };
+}
+
+/** Renews a run's lease until it is told to stop, or finds that another process has it. */
+export class LeaseKeeper {
+  private readonly store: Store;
+  private readonly ref: SessionRef;
+  private readonly surroundings: Surroundings;
+  private readonly onLost: () => void;
+  private readonly timer: ReturnType<typeof setInterval>;
+  private lease: Lease;
+
+  constructor(store: Store, ref: SessionRef, lease: Lease, surroundings: Surroundings, onLost: () => void) {
+    this.store = store;
+    this.ref = ref;
+    this.lease = lease;
+    this.surroundings = surroundings;
+    this.onLost = onLost;
+    this.timer = setInterval(() => void this.renew(), leaseMs / 4);
+  }
+
+  get fence(): number {
+    return this.lease.fence;
+  }
+
+  /** The lease as the run's last write leaves it. */
+  ended(): Lease {
+    return { ...this.lease, until: 0 };
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async renew(): Promise<void> {
+    const now = this.surroundings.now();
+    try {
+      const renewed = await this.store.takeLease(this.ref, { owner: this.lease.owner, until: now + leaseMs, now });
+      // A new fence: the lease ran out in between, and others may have written.
+      if (renewed?.fence === this.lease.fence) this.lease = renewed;
+      else this.lose();
+    } catch (error) {
+      // A store that is away for a moment is no reason, as long as the lease lasts.
+      const isTaken = error instanceof OrchaError && error.code === "session_busy";
+      if (isTaken || this.surroundings.now() >= this.lease.until) this.lose();
+    }
+  }
+
+  private lose(): void {
+    this.stop();
+    this.onLost();
+  }
+}

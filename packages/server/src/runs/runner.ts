@@ -1,0 +1,163 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { resolveModel } from "@orcha/agent/providers";
+import type { LoopTool } from "@orcha/agent/loop";
+import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata } from "@orcha/contract";
+import { keysOf } from "../metadata.ts";
+import type { Lease, SessionRef, Store } from "../store/store.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { actionTool, clientActionTool } from "./action-tool.ts";
+import { Driver } from "./driver.ts";
+import { Evaluating } from "./evaluating.ts";
+import type { AnyImplementation, AnyImplementations } from "./implementation.ts";
+import { fillIn, joinParts, skillCatalogue } from "./instructions.ts";
+import { LiveRun } from "./live-run.ts";
+import type { LiveRuns } from "./live-runs.ts";
+import { readRunLog, type LastRun } from "./run-log.ts";
+import { skillTool, Skills } from "./skills.ts";
+
+/** Makes the tools by which an agent delegates; none for a session that was delegated itself. */
+export type DelegationTools = (ref: SessionRef, agent: Agent, implementation: AnyImplementation, isChild: boolean, run: LastRun) => LoopTool[];
+
+interface Parts {
+  agents: Agents;
+  implementations: AnyImplementations;
+  store: Store;
+  surroundings: Surroundings;
+  live: LiveRuns;
+  evaluating: Evaluating;
+  delegation: DelegationTools;
+}
+
+/** An agent of this server with how it is run. */
+export interface HostedAgent {
+  agent: Agent;
+  implementation: AnyImplementation;
+  model: LanguageModelV4;
+}
+
+/** Puts a run together from its log and drives it. */
+export class Runner {
+  private readonly parts: Parts;
+  private readonly driver: Driver;
+  private readonly models = new Map<string, Promise<LanguageModelV4>>();
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.driver = new Driver(parts.store, parts.surroundings);
+  }
+
+  isHosted(agent: string): boolean {
+    return Object.hasOwn(this.parts.implementations, agent);
+  }
+
+  /** Finds how an agent is run. Throws `invalid_input` where it runs elsewhere, `execution_failed` without a model. */
+  async hosted(key: string): Promise<HostedAgent> {
+    const agent = Object.hasOwn(this.parts.agents, key) ? this.parts.agents[key] : undefined;
+    const implementation = Object.hasOwn(this.parts.implementations, key) ? this.parts.implementations[key] : undefined;
+    if (!agent || !implementation) {
+      const message = `agent ${JSON.stringify(key)} has no implementation on this server: where it runs, log what it does with append()`;
+      throw new OrchaError("invalid_input", message, { details: { path: "agent" } });
+    }
+    return { agent, implementation, model: await this.modelOf(key, implementation) };
+  }
+
+  /** Says that a server drives a run, in the log's words. */
+  started(run: number, agent: string, { model }: HostedAgent, clientCapabilities: string[], { fence }: Lease): EventInput {
+    const { provider, modelId } = model;
+    const data = { status: "running" as const, agent, provider, model: modelId, clientCapabilities, host: "server" as const, fence };
+    return { type: "run.started", run, data };
+  }
+
+  /**
+   * Drives the session's last run in the background, on from where its log ends. The lease is held already; whatever
+   * goes wrong here is for recovery, once it has run out.
+   */
+  drive(ref: SessionRef, run: number, lease: Lease, hosted: HostedAgent): LiveRun {
+    const live = new LiveRun(run);
+    this.parts.live.add(ref, live);
+    void this.begin(ref, live, lease, hosted)
+      .catch((error: unknown) => {
+        console.error(`orcha: run ${run} of session ${ref.sessionId} could not be driven`, error);
+        live.end(undefined, Promise.resolve([]));
+      })
+      .finally(() => this.parts.live.remove(ref, live));
+    return live;
+  }
+
+  private async begin(ref: SessionRef, live: LiveRun, lease: Lease, hosted: HostedAgent): Promise<void> {
+    const { store, surroundings, evaluating } = this.parts;
+    const [log, current] = await Promise.all([readRunLog(store, ref), store.read(ref, [])]);
+    const last = log?.last;
+    if (!log || !current || !last || last.number !== live.number) throw new TypeError("the log has another last run");
+    const { agent, implementation, model } = hosted;
+    const { metadata } = current.view.snapshot;
+    const skills = new Skills(implementation.skills ?? {}, log.loadedSkills);
+    await skills.ready();
+    const instructions = fillIn(implementation.instructions, log.variables);
+    const catalogue = skillCatalogue(agent.definition);
+    const isChild = current.view.snapshot.lineage?.origin === "delegated";
+    const delegation = this.parts.delegation(ref, agent, implementation, isChild, last);
+    const { output } = agent.definition;
+    await this.driver.drive({
+      ref,
+      live,
+      lease,
+      input: {
+        model,
+        instructions: () => joinParts([instructions, catalogue, ...skills.texts()]),
+        turns: log.turns,
+        tools: [...this.tools(ref, hosted, last, metadata), ...skillTool(skills), ...delegation],
+        ...(output
+          ? {
+              output: {
+                schema: jsonSchemaOf(output, [ref.agent, "output"], "output"),
+                check: async (value: unknown) => {
+                  const result = await output["~standard"].validate(value);
+                  const issue = result.issues?.[0];
+                  if (issue) return { fault: `${formatPath(keysOf(issue.path))} ${issue.message}`.trim() };
+                  return { value: "value" in result ? result.value : value };
+                },
+              },
+            }
+          : {}),
+        ...(implementation.settings ? { settings: implementation.settings } : {}),
+        ...(implementation.maxRounds === undefined ? {} : { maxRounds: implementation.maxRounds }),
+        resume: {
+          round: last.round,
+          actionRounds: last.actionRounds,
+          startedAt: last.startedAt,
+          ...(last.usage ? { usage: last.usage } : {}),
+          ...(last.open ? { open: last.open } : {}),
+        },
+      },
+      onCompleted: evaluating.requests(agent),
+      evaluate: () => evaluating.evaluate(ref, agent, implementation, live.number, metadata, surroundings),
+    });
+  }
+
+  private tools(ref: SessionRef, { agent, implementation }: HostedAgent, { clientCapabilities }: LastRun, metadata: Metadata): LoopTool[] {
+    const { actions = {}, clientActions = {} } = agent.definition;
+    const timeoutMs = implementation.actionTimeoutMs ?? 10_000;
+    const tools: LoopTool[] = [];
+    for (const [name, definition] of Object.entries(actions)) {
+      const action = implementation.actions?.[name];
+      if (action) tools.push(actionTool(name, definition, action, { agent: ref.agent, sessionId: ref.sessionId, metadata, timeoutMs }));
+    }
+    for (const [name, definition] of Object.entries(clientActions)) {
+      if (!clientCapabilities || clientCapabilities.includes(name)) tools.push(clientActionTool(name, definition, ref.agent));
+    }
+    return tools;
+  }
+
+  private async modelOf(key: string, { model }: AnyImplementation): Promise<LanguageModelV4> {
+    if (typeof model === "object") return model;
+    const found = this.models.get(key) ?? resolveModel(model);
+    this.models.set(key, found);
+    try {
+      return await found;
+    } catch (cause) {
+      this.models.delete(key);
+      throw new OrchaError("execution_failed", cause instanceof Error ? cause.message : "no model", { cause });
+    }
+  }
+}
