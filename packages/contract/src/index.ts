@@ -158,6 +158,7 @@ export {
 export { repairHistory, type RepairedHistory, type RepairPolicy } from "./repair.ts";
 export {
   answerOf,
+  argumentsData,
   argumentsText,
   cancelledEvents,
   eventsFromMessages,

@@ -66,7 +66,7 @@ function messageData(message: AgentMessage): MessageCreated {
 }
 
 /** The parsed arguments, and their exact text where that says more: precision, order, spaces, damage. */
-function argumentsData(text: string): { arguments?: unknown; argumentsText?: string } {
+export function argumentsData(text: string): { arguments?: unknown; argumentsText?: string } {
   const parsed = parseArguments(text);
   if (parsed === undefined) return { argumentsText: text };
   return JSON.stringify(parsed) === text ? { arguments: parsed } : { arguments: parsed, argumentsText: text };

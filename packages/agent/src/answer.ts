@@ -1,0 +1,113 @@
+import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import { argumentsData, type AssistantContent, type Usage } from "@orcha/contract";
+import { capsuleOf, type ModelName } from "./capsule.ts";
+import { usageOf } from "./usage.ts";
+
+interface Draft {
+  type: "text" | "reasoning";
+  text: string;
+  metadata: SharedV4ProviderMetadata;
+}
+
+interface Call {
+  type: "tool_call";
+  callId: string;
+  name: string;
+  input: string;
+  metadata: SharedV4ProviderMetadata;
+}
+
+/** The longest that the log takes. */
+const longestCallId = 512;
+const longestName = 200;
+
+/** Gathers the parts of a model's stream into the blocks of a turn, in the order in which they began. */
+export class Answer {
+  finish: LanguageModelV4FinishReason | undefined;
+  usage: Usage | undefined;
+  responseId: string | undefined;
+  private readonly blocks: (Draft | Call)[] = [];
+  /** Blocks that still grow, by their type and the stream's id. */
+  private readonly open = new Map<string, Draft>();
+  private shown = "";
+  private readonly model: ModelName;
+
+  constructor(model: ModelName) {
+    this.model = model;
+  }
+
+  /** Everything of the answer that people see. */
+  get text(): string {
+    return this.shown;
+  }
+
+  add(part: LanguageModelV4StreamPart): void {
+    switch (part.type) {
+      case "text-start":
+      case "reasoning-start":
+        this.begin(part.type === "text-start" ? "text" : "reasoning", part.id, part.providerMetadata);
+        break;
+      case "text-delta":
+      case "reasoning-delta":
+        this.extend(part.type === "text-delta" ? "text" : "reasoning", part.id, part.delta, part.providerMetadata);
+        break;
+      case "text-end":
+      case "reasoning-end":
+        this.extend(part.type === "text-end" ? "text" : "reasoning", part.id, "", part.providerMetadata);
+        this.open.delete(`${part.type === "text-end" ? "text" : "reasoning"} ${part.id}`);
+        break;
+      case "tool-call":
+        // What the provider did by itself is part of its own answer.
+        if (part.providerExecuted === true) break;
+        this.blocks.push({
+          type: "tool_call",
+          callId: part.toolCallId,
+          name: part.toolName,
+          input: part.input,
+          metadata: part.providerMetadata ?? {},
+        });
+        break;
+      case "response-metadata":
+        this.responseId = part.id ?? this.responseId;
+        break;
+      case "finish":
+        this.finish = part.finishReason;
+        this.usage = usageOf(part.usage);
+        break;
+      default:
+    }
+  }
+
+  /** The blocks so far; `nameCall` gives each call an id that the conversation doesn't have. */
+  content(nameCall: (callId: string) => string): AssistantContent[] {
+    return this.blocks.flatMap((block): AssistantContent[] => {
+      const capsule = capsuleOf(block.metadata, this.model);
+      if (block.type === "tool_call") {
+        const callId = nameCall(block.callId.slice(0, longestCallId));
+        const name = block.name.slice(0, longestName) || "unnamed";
+        return [{ type: "tool_call", callId, name, ...argumentsData(block.input), ...capsule }];
+      }
+      return block.text === "" && !capsule ? [] : [{ type: block.type, text: block.text, ...capsule }];
+    });
+  }
+
+  /** What people saw, for an answer that was cut: thinking and calls are of use only whole. */
+  visibleContent(): AssistantContent[] {
+    return this.blocks.flatMap((block) => (block.type === "text" && block.text !== "" ? [{ type: "text", text: block.text }] : []));
+  }
+
+  private begin(type: Draft["type"], id: string, metadata: SharedV4ProviderMetadata = {}): Draft {
+    const draft: Draft = { type, text: "", metadata: { ...metadata } };
+    this.blocks.push(draft);
+    this.open.set(`${type} ${id}`, draft);
+    return draft;
+  }
+
+  private extend(type: Draft["type"], id: string, delta: string, metadata: SharedV4ProviderMetadata = {}): void {
+    const draft = this.open.get(`${type} ${id}`) ?? this.begin(type, id);
+    draft.text += delta;
+    if (type === "text") this.shown += delta;
+    // A block's data comes in pieces: an id at its start, a signature at its end.
+    for (const [key, data] of Object.entries(metadata)) draft.metadata[key] = { ...draft.metadata[key], ...data };
+  }
+}

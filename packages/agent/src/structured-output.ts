@@ -1,0 +1,59 @@
+import { findJsonFault, formatPath, maxJsonDepth } from "@orcha/contract";
+import type { OutputFormat } from "./loop-input.ts";
+
+/** Reads the structured value of an answer, or tells what is wrong with it. */
+export async function readOutput(text: string, output: OutputFormat): Promise<{ value: unknown } | { fault: string }> {
+  const found = findJson(text);
+  if (!found) return { fault: "it holds no JSON" };
+  try {
+    const checked = await output.check(found.value);
+    if ("fault" in checked) return checked;
+    const fault = findJsonFault(checked.value, maxJsonDepth - 2);
+    return fault ? { fault: `${formatPath(fault.path) || "it"} ${fault.reason}` } : checked;
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : "its check failed" };
+  }
+}
+
+/** Finds the JSON of an answer: the whole text, else a fenced block, else the first balanced object or array. */
+export function findJson(text: string): { value: unknown } | undefined {
+  for (const candidate of candidates(text)) {
+    try {
+      const value: unknown = JSON.parse(candidate);
+      return { value };
+    } catch {
+      // The next candidate may do.
+    }
+  }
+  return undefined;
+}
+
+function* candidates(text: string): Generator<string> {
+  yield text;
+  for (const [, fenced = ""] of text.matchAll(/```[^\n`]*\n([\s\S]*?)```/g)) yield fenced;
+  const balanced = firstBalanced(text);
+  if (balanced !== undefined) yield balanced;
+}
+
+/** The first object or array from its bracket to the one that closes it; brackets in strings don't count. */
+function firstBalanced(text: string): string | undefined {
+  const start = text.search(/[{[]/);
+  if (start < 0) return undefined;
+  let depth = 0;
+  let isString = false;
+  for (let index = start; index < text.length; index += 1) {
+    const character = text[index];
+    if (isString) {
+      if (character === "\\") index += 1;
+      else if (character === '"') isString = false;
+      continue;
+    }
+    if (character === '"') isString = true;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") {
+      depth -= 1;
+      if (depth === 0) return text.slice(start, index + 1);
+    }
+  }
+  return undefined;
+}

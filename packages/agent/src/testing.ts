@@ -1,0 +1,10 @@
+// Doubles for tests and demos.
+export {
+  scriptedModel,
+  type ScriptedModel,
+  type ScriptEntry,
+  type ScriptError,
+  type ScriptReply,
+  type ScriptRequest,
+  type ScriptToolCall,
+} from "./scripted-model.ts";
