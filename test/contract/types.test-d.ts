@@ -53,7 +53,7 @@ expectTypeOf<Support>().toExtend<AgentTypes>();
 expectTypeOf<Researcher["metadata"]>().toEqualTypeOf<Metadata>();
 expectTypeOf<keyof Researcher["actions"]>().toBeNever();
 expectTypeOf<Researcher["skills"]>().toBeNever();
-expectTypeOf<Researcher["output"]>().toBeUnknown();
+expectTypeOf<Researcher["output"]>().toEqualTypeOf<string>();
 expectTypeOf<AgentTypesOf<{ output: v.StringSchema<undefined> }>["output"]>().toEqualTypeOf<string>();
 
 // What goes in and what comes out differ where a schema fills in.

@@ -4,6 +4,7 @@ import type {
   AnyAgentTypes,
   AppendReceipt,
   EventInput,
+  MessageContent,
   RestoredSession,
   RunStatus,
   SessionEvents,
@@ -13,7 +14,7 @@ import type {
   SessionStatus,
   ToolResult,
 } from "@orcha/contract";
-import type { Execution } from "./execution.ts";
+import type { Execution, ExecutionResult } from "./execution.ts";
 import type { Method } from "./method.ts";
 
 /** Taken by every call. */
@@ -104,10 +105,31 @@ export type AppendInput =
   | { messages: readonly AgentMessage[]; events?: undefined }
   | { events: readonly EventInput[]; messages?: undefined };
 
-/** Answers to client actions that wait. */
-export interface ResumeInput {
-  toolResults: readonly ToolResult[];
+/** What a user says: a text, or content blocks. */
+export type Content = string | MessageContent | readonly MessageContent[];
+
+/** A first message, and the session that it opens. */
+export interface RunInput<T extends AgentTypes = AnyAgentTypes> {
+  content: Content;
+  /** Made by the client when not given. */
+  sessionId?: string;
+  name?: string;
+  metadata?: T["metadata"];
+  /** Put into the agent's instructions. */
+  variables?: Record<string, string>;
+  /** The client actions that this app can answer; all of the agent's by default. */
+  clientCapabilities?: readonly (keyof T["clientActions"] & string)[];
 }
+
+/** What a session goes on with: answers to client actions that wait, or a message. */
+export type ResumeInput<T extends AgentTypes = AnyAgentTypes> =
+  | { toolResults: readonly ToolResult[]; content?: undefined }
+  | {
+      content: Content;
+      /** The client actions that this app can answer; all of the agent's by default. */
+      clientCapabilities?: readonly (keyof T["clientActions"] & string)[];
+      toolResults?: undefined;
+    };
 
 /** The sessions of one agent. Calls throw `OrchaError`; each has a `safe` that returns `{ data, error }` instead. */
 export interface AgentClient<T extends AgentTypes = AnyAgentTypes> {
@@ -150,6 +172,24 @@ export interface AgentClient<T extends AgentTypes = AnyAgentTypes> {
   /** Reads all pages of one view of the history, newest first; what is added meanwhile doesn't move them. */
   readonly pages: (sessionId: string, options?: PagesOptions) => AsyncIterable<SessionHistory<T>>;
 
-  /** Answers client actions. It returns at once and goes on whether or not anyone reads the result. */
-  readonly resume: (sessionId: string, input: ResumeInput, options?: WriteOptions) => Execution<T>;
+  /** Runs the agent in a new session. It returns at once, and works on whether or not anyone reads. */
+  readonly run: (input: string | RunInput<T>, options?: WriteOptions) => Execution<T>;
+
+  /**
+   * Goes on with a session: with a message, with answers to the client actions that wait, or with "Continue." It returns
+   * at once, and works on whether or not anyone reads.
+   */
+  readonly resume: (sessionId: string, input?: string | ResumeInput<T>, options?: WriteOptions) => Execution<T, ExecutionResult<T>>;
+
+  /** Interrupts the run and lets the session rest, until `resume`. */
+  readonly pause: Method<[sessionId: string, options?: WriteOptions], SessionSnapshot<T>>;
+
+  /** Ends the run at once, and cancels what it waits for; the session stays open. */
+  readonly stop: Method<[sessionId: string, options?: WriteOptions], SessionSnapshot<T>>;
+
+  /** Reads a page of the history of a session that this agent delegated to another one. */
+  readonly subagentHistory: Method<[childSessionId: string, options?: PageOptions], SessionHistory>;
+
+  /** Reads a page of the log of a session that this agent delegated to another one. */
+  readonly subagentEvents: Method<[childSessionId: string, options?: PageOptions], SessionEvents>;
 }

@@ -1,9 +1,10 @@
-import type { AgentDefinition, SessionEvents, SessionHistory } from "@orcha/contract";
-import type { AgentClient, PageOptions } from "./agent-client.ts";
+import type { AgentDefinition, AnyAgentTypes, SessionEvents, SessionHistory } from "@orcha/contract";
+import type { AgentClient, PageOptions, WriteOptions } from "./agent-client.ts";
 import type { Connection } from "./connection.ts";
-import { createExecution } from "./execution.ts";
+import { createExecution, type Execution, type ExecutionResult, type Work } from "./execution.ts";
 import { method } from "./method.ts";
 import { createPages } from "./pages.ts";
+import { createSessionId } from "./session-id.ts";
 import { markUnknownEvent, markUnknownItem } from "./unknown.ts";
 import { verifyArguments } from "./verify.ts";
 
@@ -23,6 +24,12 @@ export function connectAgent(connection: Connection, agent: string, definition?:
   }
 
   const safeHistory = method(history);
+  const stop = method(async (sessionId: string, options: WriteOptions = {}) => write(rpc.stop, { agent, sessionId }, options));
+
+  function execute(work: Omit<Work, "listen" | "policy" | "stop">): Execution<AnyAgentTypes, ExecutionResult> {
+    return createExecution({ ...work, listen: connection.listen, policy: connection.retry, stop: (options) => stop(work.sessionId, options) });
+  }
+
   return Object.freeze<AgentClient>({
     create: method(async ({ signal, idempotencyKey, ifSequence, ...input } = {}) =>
       write(rpc.create, { ...input, agent }, { signal, idempotencyKey, ifSequence }),
@@ -50,7 +57,24 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     delete: method(async (sessionId, options = {}) => write(rpc.delete, { agent, sessionId }, options)),
     pages: (sessionId, { signal, pageSize } = {}) =>
       createPages((page, throughSequence) => safeHistory(sessionId, { page, pageSize, throughSequence, signal })),
-    resume: (sessionId, input, options = {}) =>
-      createExecution(sessionId, write(rpc.resume, { ...input, agent, sessionId }, options)),
+    run: (input, options = {}) => {
+      const { sessionId = createSessionId(), ...given } = typeof input === "string" ? { content: input } : input;
+      // Nothing is "recorded" by a run, which the server drives itself.
+      return execute({ operation: "run", input: { ...given, agent, sessionId }, sessionId, options }) as Execution;
+    },
+    resume: (sessionId, input, options = {}) => {
+      const given = typeof input === "string" ? { content: input } : input;
+      return execute({ operation: "resume", input: { ...given, agent, sessionId }, sessionId, options });
+    },
+    pause: method(async (sessionId, options = {}) => write(rpc.pause, { agent, sessionId }, options)),
+    stop,
+    subagentHistory: method(async (sessionId, { signal, ...page } = {}) => {
+      const answer = await read(rpc.subagentHistory, { ...page, agent, sessionId }, { signal });
+      return { ...answer, items: answer.items.map(markUnknownItem) };
+    }),
+    subagentEvents: method(async (sessionId, { signal, ...page } = {}) => {
+      const answer = await read(rpc.subagentEvents, { ...page, agent, sessionId }, { signal });
+      return { ...answer, events: answer.events.map(markUnknownEvent) };
+    }),
   });
 }

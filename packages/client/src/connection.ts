@@ -1,7 +1,7 @@
 import type { CallOptions, WriteOptions } from "./agent-client.ts";
 import { attempt } from "./attempt.ts";
 import { invalidInput } from "./error.ts";
-import { createRpc, type CallContext, type Rpc } from "./http.ts";
+import { createTransport, type CallContext, type Rpc } from "./http.ts";
 import { createIdempotencyKey } from "./idempotency-key.ts";
 import { checkInput } from "./json.ts";
 import type { Settings } from "./options.ts";
@@ -13,6 +13,9 @@ type Operation<Input, Answer> = (input: Input, options: { signal: AbortSignal; c
 /** The way to the server: input is checked, and attempts are limited in time and repeated. */
 export interface Connection {
   readonly rpc: Rpc;
+  /** Sends a write whose answer is a stream: one attempt, limited in time until the stream opens. */
+  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<Response>;
+  readonly retry: Settings["retry"];
   read: <Input extends object, Answer>(
     operation: Operation<Input, Answer>,
     input: NoInfer<Input>,
@@ -41,8 +44,14 @@ export function connect(settings: Settings): Connection {
       signal,
     );
   }
+  const { rpc, listen } = createTransport(settings);
   return {
-    rpc: createRpc(settings),
+    rpc,
+    retry: settings.retry,
+    async listen(operation, input, context, signal) {
+      checkInput(input);
+      return attempt(() => listen(operation, input, context, signal), settings.timeoutMs, signal);
+    },
     read: (operation, input, { signal }) => call(operation, input, {}, signal),
     async write(operation, input, { signal, ...options }) {
       return call(operation, input, readContext(options), signal);
@@ -50,7 +59,8 @@ export function connect(settings: Settings): Connection {
   };
 }
 
-function readContext({ idempotencyKey = createIdempotencyKey(), ifSequence }: CallContext): CallContext {
+/** Checks what travels beside a write, and makes its key where none is given. Throws `invalid_input`. */
+export function readContext({ idempotencyKey = createIdempotencyKey(), ifSequence }: CallContext): CallContext {
   if (typeof idempotencyKey !== "string" || !/^[!-~]{1,255}$/.test(idempotencyKey)) {
     throw invalidInput("idempotencyKey", "must be 1 to 255 visible ASCII characters");
   }

@@ -15,8 +15,15 @@ export interface CallContext {
 /** Every operation of the server, untouched: one call is one request. */
 export type Rpc = ContractRouterClient<Contract, CallContext>;
 
+/** What the client needs of HTTP. */
+export interface Transport {
+  rpc: Rpc;
+  /** Sends a write whose answer is a stream of events. Throws what the server answered instead of one. */
+  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<Response>;
+}
+
 /** Builds the operations: oRPC's client, with a link that sends plain JSON through ky. */
-export function createRpc(settings: Settings): Rpc {
+export function createTransport(settings: Settings): Transport {
   const http = ky.create({
     fetch: (input, init) => send(settings, input, init),
     // Retries, the time limit and errors are ours: ky would hide the server's error and not repeat a POST.
@@ -24,7 +31,19 @@ export function createRpc(settings: Settings): Rpc {
     retry: 0,
     timeout: false,
   });
-  return createORPCClient(createLink(settings, http));
+  return {
+    rpc: createORPCClient(createLink(settings, http)),
+    async listen(operation, input, context, signal) {
+      const headers = await headersOf(settings, context);
+      headers.set("content-type", "application/json");
+      headers.set("accept", "text/event-stream");
+      const body = JSON.stringify({ json: input });
+      const response = await http.post(`${settings.rpcUrl}/${operation}`, { headers, body, signal, redirect: "manual" });
+      if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
+      await readAnswer(response, false);
+      throw new OrchaError("unexpected", "the server answered no stream; it is older than this client");
+    },
+  };
 }
 
 /**

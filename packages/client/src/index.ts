@@ -8,6 +8,7 @@ export type {
   AppendInput,
   CallOptions,
   CompleteOptions,
+  Content,
   CreateOptions,
   ForkOptions,
   ListOptions,
@@ -15,10 +16,22 @@ export type {
   PagesOptions,
   RestoreOptions,
   ResumeInput,
+  RunInput,
   UpdateOptions,
   WriteOptions,
 } from "./agent-client.ts";
 export type { Execution, ExecutionResult, FailedExecution } from "./execution.ts";
+export type {
+  CompletedRun,
+  DelegatingRun,
+  EvaluationOutcome,
+  FailedRun,
+  InterruptedRun,
+  RunFrame,
+  RunResult,
+  StreamingRun,
+  WaitingRun,
+} from "@orcha/contract";
 export type { Method, Outcome } from "./method.ts";
 
 // Errors.

@@ -28,8 +28,8 @@ export function delayAfter(error: OrchaError, made: number, { minDelayMs, maxDel
   return Math.max(backoff, Math.min(asked, maxDelayMs * 6));
 }
 
-/** Waits; rejects with `aborted` as soon as the signal fires. */
-function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits so many milliseconds; rejects with `aborted` as soon as the signal fires. */
+export function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(abortedBy(signal));

@@ -70,6 +70,7 @@ export interface AgentTypes {
   skills: string;
   evaluations: string;
   subagents: string;
+  /** The structured answer; text where there is none. */
   output: unknown;
 }
 
