@@ -7,7 +7,7 @@ import { agents } from "./agents.ts";
 export type TestClient = Orcha<typeof agents>;
 
 /** A client that talks to an app in this process, byte for byte as over the network. */
-export function clientOf(store: Store, app: Partial<AppOptions> = {}, options: Partial<OrchaOptions> = {}): TestClient {
+export function clientOf(store: Store, app: Partial<AppOptions<typeof agents>> = {}, options: Partial<OrchaOptions> = {}): TestClient {
   const { request } = appOf(store, app);
   return createOrcha<typeof agents>({
     baseUrl: "http://orcha.test",
@@ -17,7 +17,7 @@ export function clientOf(store: Store, app: Partial<AppOptions> = {}, options: P
 }
 
 /** An app over a store, and calls to it as raw requests. */
-export function appOf(store: Store, options: Partial<AppOptions> = {}) {
+export function appOf(store: Store, options: Partial<AppOptions<typeof agents>> = {}) {
   const app = createApp({ agents, store, ...options });
   async function rpc(operation: string, input: unknown, headers: Record<string, string> = {}) {
     const response = await app.request(`/rpc/${operation}`, {

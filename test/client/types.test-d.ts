@@ -4,6 +4,7 @@ import {
   type AgentMessage,
   type ClientActionOutcome,
   type Execution,
+  type ExecutionResult,
   type HistoryItem,
   type MessageContent,
   type Metadata,
@@ -173,7 +174,7 @@ export async function answers(): Promise<void> {
 
 export async function executions(): Promise<void> {
   const execution = orcha.supportAgent.resume("ses_1", { toolResults: [{ callId: "c1", output: { approved: true } }, { callId: "c2", deny: true }] });
-  expectTypeOf(execution).toEqualTypeOf<Execution<SupportAgent>>();
+  expectTypeOf(execution).toEqualTypeOf<Execution<SupportAgent, ExecutionResult<SupportAgent>>>();
   // @ts-expect-error an execution is no promise
   void execution.then;
   const result = await execution.result;
@@ -183,7 +184,14 @@ export async function executions(): Promise<void> {
       expectTypeOf(result.pendingClientActions).toEqualTypeOf<SessionSnapshot<SupportAgent>["pendingClientActions"]>();
       break;
     case "failed":
-      expectTypeOf(result.error.retryable).toEqualTypeOf<boolean>();
+      expectTypeOf(result.error.retryable).toEqualTypeOf<boolean | undefined>();
+      break;
+    case "completed":
+      expectTypeOf(result.output).toEqualTypeOf<string>();
+      break;
+    case "paused":
+    case "stopped":
+      expectTypeOf(result.output).toEqualTypeOf<string | undefined>();
       break;
     default:
       exhausted(result);

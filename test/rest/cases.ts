@@ -1,4 +1,6 @@
+import { scriptedModel } from "@orcha/agent/testing";
 import type { OperationName } from "@orcha/contract";
+import { importSessions, type Call, type Store } from "@orcha/server";
 
 /** One call, and what it is about. */
 export interface Case {
@@ -28,6 +30,18 @@ const pages: Case[] = [
   { name: "half a page", input: at("ses_1", { page: 1.5 }), code: "invalid_input" },
   { name: "too large a page", input: at("ses_1", { pageSize: 101 }), code: "invalid_input" },
   { name: "a page of the future", input: at("ses_1", { throughSequence: 999 }), code: "invalid_input" },
+  missing,
+  noAgent,
+  badId,
+  unknownField,
+];
+
+const children: Case[] = [
+  { name: "of a child", input: at("child") },
+  { name: "a page of one", input: at("child", { page: 2, pageSize: 1 }) },
+  { name: "of a session that nobody delegated", input: at("ses_1"), code: "session_not_found" },
+  { name: "of a child of another agent", input: { agent: "researcher", sessionId: "child" }, code: "session_not_found" },
+  { name: "page 0", input: at("child", { page: 0 }), code: "invalid_input" },
   missing,
   noAgent,
   badId,
@@ -83,6 +97,35 @@ export const cases: Record<OperationName, readonly Case[]> = {
     absent({ toolResults: [{ callId: "c2", output: 1 }] }),
     noAgent,
   ],
+  run: [
+    { name: "to its result", input: { agent: "researcher", sessionId: "ran", content: "Find it", metadata: { customerId: "c" } } },
+    { name: "of an agent that runs elsewhere", input: { agent, content: "Hello" }, code: "invalid_input" },
+    { name: "with nothing to say", input: { agent: "researcher", content: " " }, code: "invalid_input" },
+    { name: "without a message", input: { agent: "researcher" }, code: "invalid_input" },
+    { name: "with a client action that isn't there", input: { agent: "researcher", content: "x", clientCapabilities: ["nope"] }, code: "invalid_input" },
+    { name: "under an id that is taken", input: { agent: "researcher", sessionId: "child", content: "x", metadata: { customerId: "c" } }, code: "session_exists" },
+    { ...noAgent, input: { agent: "nobody", content: "x" } },
+  ],
+  pause: [
+    { name: "one that waits", input: at("ses_1") },
+    { name: "an empty one", input: at("empty") },
+    { name: "a completed one", input: at("done"), code: "session_completed" },
+    { name: "where it should not", input: at("ses_1"), headers: { "if-match": "1" }, code: "sequence_conflict" },
+    missing,
+    noAgent,
+    badId,
+  ],
+  stop: [
+    { name: "one that waits", input: at("ses_1") },
+    { name: "an empty one", input: at("empty") },
+    { name: "a completed one", input: at("done"), code: "session_completed" },
+    { name: "where it should not", input: at("ses_1"), headers: { "if-match": "1" }, code: "sequence_conflict" },
+    missing,
+    noAgent,
+    badId,
+  ],
+  subagentHistory: children,
+  subagentEvents: children,
   get: [{ name: "a session", input: at("ses_1") }, { name: "an empty one", input: at("empty") }, missing, noAgent, badId, unknownField],
   list: [
     { name: "all", input: { agent } },
@@ -181,6 +224,33 @@ const told = [
   },
   { type: "client_action.requested", data: { calls: [approval] } },
 ];
+
+/** A session that `supportAgent` delegated, as a log of it says. */
+const childLog = [
+  {
+    type: "session.created",
+    data: {
+      schemaVersion: 1,
+      sessionId: "child",
+      agent: "researcher",
+      status: "active",
+      metadata: {},
+      variables: {},
+      lineage: { origin: "delegated", parentAgent: "supportAgent", parentSessionId: "ses_1", parentCallId: "c3" },
+    },
+  },
+  { type: "message.created", run: 1, data: { role: "user", content: [{ type: "text", text: "Find it" }] } },
+  { type: "message.created", run: 1, data: { role: "assistant", content: [{ type: "text", text: "Found." }] } },
+].map((event, index) => JSON.stringify({ sequence: index + 1, v: 1, timestamp: "2026-09-28T12:00:00.000Z", ...event }));
+
+/** The one agent of the cases that their server runs itself. */
+export const implementations = { researcher: { model: scriptedModel(() => ({ text: "Found." })), instructions: "You research." } };
+
+/** Adds a delegated session. */
+export async function seedChild(store: Store): Promise<void> {
+  const call: Call = { principal: { tenant: "default", scopes: ["admin"] } };
+  await importSessions({ store }, call, [new TextEncoder().encode(childLog.join("\n"))]);
+}
 
 /** Writes what the cases stand on. */
 export async function seed(rpc: Rpc): Promise<void> {

@@ -7,6 +7,7 @@ import { memoryStore } from "@orcha/server";
 import { serve } from "@orcha/server/node";
 import { expect, onTestFinished, test } from "vitest";
 import { agents } from "../agents.ts";
+import { implementations, seedChild } from "./cases.ts";
 import { operations, requestOf } from "./rest.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/http-api.md"), "utf8");
@@ -16,7 +17,9 @@ const run = promisify(execFile);
 const commands = [...page.matchAll(/^```sh\n(curl [\s\S]*?)^```$(?:\n\n```json\n([\s\S]*?)^```$)?/gm)].map(([, command = "", answer]) => ({ command, answer }));
 
 test("every command works, and answers what the page shows", async () => {
-  const server = await serve({ agents, store: memoryStore(), port: 0 });
+  const store = memoryStore();
+  await seedChild(store);
+  const server = await serve({ agents, store, implementations, port: 0 });
   onTestFinished(() => server.close());
   for (const { command, answer } of commands) {
     const here = command.replaceAll("http://127.0.0.1:4310", server.url).replace(/^curl /, "curl -sS --fail-with-body ");
@@ -40,7 +43,7 @@ test("every operation has its command", () => {
   const asked = commands.map(({ command }) => {
     const path = /http:\/\/127\.0\.0\.1:4310(\/[^\s"?]*)/.exec(command)?.[1];
     const method = /-X (\w+)/.exec(command)?.[1] ?? (/ -G /.test(command) || !/ -d /.test(command) ? "GET" : "POST");
-    return `${method} ${path?.replace(/order-\d/, "ses")}`;
+    return `${method} ${path?.replace(/(order-\d|child)/, "ses").replace("researcher", "supportAgent")}`;
   });
   for (const operation of operations) {
     const [path, { method }] = requestOf(operation, { agent: "supportAgent", ...(operation === "list" ? {} : { sessionId: "ses" }) });

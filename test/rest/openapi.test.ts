@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { surroundings } from "../harness.ts";
-import { cases, seed } from "./cases.ts";
+import { cases, implementations, seed, seedChild } from "./cases.ts";
 import { bothOf, operations, requestOf } from "./rest.ts";
 
 interface Described {
@@ -92,7 +92,7 @@ function schemaOf(name: string): Schema {
   return document.components["schemas"]?.[name] ?? {};
 }
 
-test.each(["HistoryItem", "SessionEvent", "MessageData", "MessageContent", "AssistantContent"])("%s is told apart by a field", (name) => {
+test.each(["HistoryItem", "SessionEvent", "MessageData", "MessageContent", "AssistantContent", "RunResult"])("%s is told apart by a field", (name) => {
   const { oneOf = [], discriminator = { propertyName: "", mapping: {} } } = schemaOf(name);
   expect(new Set(Object.values(discriminator.mapping))).toEqual(new Set(oneOf.map(({ $ref }) => $ref)));
   for (const [value, $ref] of Object.entries(discriminator.mapping)) {
@@ -103,8 +103,10 @@ test.each(["HistoryItem", "SessionEvent", "MessageData", "MessageContent", "Assi
 
 describe("every real answer, and every request that is taken, is what the document says", () => {
   test.each(operations.flatMap((operation) => cases[operation].map((one) => [operation, one.name, one] as const)))("%s: %s", async (operation, _name, { input, headers, code }) => {
-    const { rpc, send } = bothOf(memoryStore(), { surroundings: surroundings() });
+    const store = memoryStore();
+    const { rpc, send } = bothOf(store, { surroundings: surroundings(), implementations });
     await seed(rpc);
+    await seedChild(store);
     const [path, init] = requestOf(operation, input, headers);
     const { status, json } = await send(path, init);
     const described = describedOf(operation);

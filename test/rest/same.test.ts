@@ -2,7 +2,7 @@ import { contract } from "@orcha/contract";
 import { describe, expect, test } from "vitest";
 import { surroundings } from "../harness.ts";
 import { describeStores } from "../stores.ts";
-import { cases, seed } from "./cases.ts";
+import { cases, implementations, seed, seedChild } from "./cases.ts";
 import { bothOf, operations } from "./rest.ts";
 
 /** An error without oRPC's envelope. */
@@ -15,8 +15,10 @@ const all = operations.flatMap((operation) => cases[operation].map((one) => [ope
 describeStores("by RPC and by REST alike", (make) => {
   /** Two stores with the same in them, where time stands still. */
   async function still() {
-    const { rpc, rest } = bothOf(await make(), { surroundings: surroundings() });
+    const store = await make();
+    const { rpc, rest } = bothOf(store, { surroundings: surroundings(), implementations });
     await seed(rpc);
+    await seedChild(store);
     async function seen(): Promise<string[]> {
       const lists = await Promise.all(["supportAgent", "researcher"].map((agent) => rpc("list", { agent })));
       const logs = await Promise.all(["ses_1", "empty", "done"].map((sessionId) => rpc("events", { agent: "supportAgent", sessionId })));
@@ -39,7 +41,7 @@ describeStores("by RPC and by REST alike", (make) => {
     expect(await right.seen()).toEqual(await left.seen());
   });
 
-  test.each(["create", "restore", "append", "update", "complete", "fork", "delete"] as const)(
+  test.each(["create", "restore", "append", "run", "resume", "pause", "stop", "update", "complete", "fork", "delete"] as const)(
     "%s under a key is one write, by whichever protocol it is repeated",
     async (operation) => {
       const { rpc, rest, seen } = await still();

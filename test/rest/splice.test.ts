@@ -1,4 +1,4 @@
-import { createApp, memoryStore, type Store, type StoredPage } from "@orcha/server";
+import { createService, memoryStore, type Store, type StoredPage } from "@orcha/server";
 import { describe, expect, test } from "vitest";
 import { agents } from "../agents.ts";
 import { surroundings } from "../harness.ts";
@@ -13,7 +13,7 @@ async function waysOf(store: Store, seeding = true) {
   const parts = { agents, store, surroundings: surroundings() };
   const { app, rpc } = bothOf(store, parts);
   if (seeding) await seed(rpc);
-  const plain = createApp(parts, { splice: false });
+  const plain = createService(parts, { splice: false }).app;
   async function ask(path: string, init: RequestInit): Promise<{ status: number; text: string; etag: string | null }[]> {
     const asked = { ...init, headers: { ...(init.headers as Record<string, string>), "x-request-id": "r" } };
     return Promise.all(

@@ -1,4 +1,5 @@
 import { request as send } from "node:http";
+import { scriptedModel } from "@orcha/agent/testing";
 import { contract, OrchaError, type OperationName, type Scope } from "@orcha/contract";
 import { bearerTokens, memoryStore, type Authenticate, type Principal, type Store } from "@orcha/server";
 import { serve } from "@orcha/server/node";
@@ -18,7 +19,7 @@ function auth(request: Request): Principal | undefined {
 const operations = Object.keys(contract) as OperationName[];
 
 /** The operations that need no session to be there. */
-const openers: readonly OperationName[] = ["create", "restore", "list"];
+const openers: readonly OperationName[] = ["create", "restore", "run", "list"];
 
 /** Input that each operation takes for a session that waits for an approval: a new operation needs a line here. */
 const validInputs: Record<OperationName, object> = {
@@ -26,6 +27,11 @@ const validInputs: Record<OperationName, object> = {
   restore: { messages: [{ role: "user", content: "x" }] },
   append: { messages: [{ role: "user", content: "x" }] },
   resume: { toolResults: [{ callId: "call_1", output: { approved: true } }] },
+  run: { content: "x", metadata: { customerId: "c" } },
+  pause: {},
+  stop: {},
+  subagentHistory: {},
+  subagentEvents: {},
   get: {},
   list: {},
   update: { name: "n" },
@@ -37,7 +43,7 @@ const validInputs: Record<OperationName, object> = {
   messages: {},
 };
 
-function validInput(operation: OperationName, agent = "supportAgent"): object {
+function validInput(operation: OperationName, agent = operation === "run" ? "researcher" : "supportAgent"): object {
   return { agent, ...(operation === "list" ? {} : { sessionId: "ses_1" }), ...validInputs[operation] };
 }
 
@@ -47,7 +53,8 @@ function as(tenant: string, granted: readonly Scope[] = scopes, key?: string): R
 
 /** An app on a store where time stands still, so that equal calls get equal answers. */
 function still(store: Store) {
-  const { rpc } = appOf(store, { auth, surroundings: surroundings() });
+  const implementations = { researcher: { model: scriptedModel(() => ({ text: "Hello." })), instructions: "You research." } };
+  const { rpc } = appOf(store, { auth, surroundings: surroundings(), implementations });
   async function wait(tenant: string): Promise<void> {
     const session = { agent: "supportAgent", sessionId: "ses_1" };
     const call = { callId: "call_1", name: "request_human_approval", arguments: { amount: 7, currency: "USD" } };
@@ -68,9 +75,9 @@ function still(store: Store) {
 describeStores("access", (make) => {
   test.each(operations)("%s needs its scope, and authorisation comes before input", async (operation) => {
     const { rpc } = appOf(await make(), { auth });
-    const { scope } = contract[operation]["~orpc"].meta;
+    const { scope, orScope } = contract[operation]["~orpc"].meta;
     expect(await rpc(operation, { nonsense: true })).toMatchObject({ status: 401, json: { code: "unauthorized" } });
-    const others = scopes.filter((other) => other !== scope);
+    const others = scopes.filter((other) => other !== scope && other !== orScope);
     const refused = await rpc(operation, { nonsense: true }, { authorization: `Bearer acme,${others.join(",")}` });
     expect(refused).toMatchObject({ status: 403, json: { code: "forbidden", data: { details: { scope } } } });
     const passed = await rpc(operation, { nonsense: true }, { authorization: `Bearer acme,${scope}` });
@@ -82,8 +89,8 @@ describeStores("access", (make) => {
     const empty = still(await make());
     await wait("acme");
     const before = await seen("acme");
-    const { scope } = contract[operation]["~orpc"].meta;
-    const others = scopes.filter((other) => other !== scope);
+    const { scope, orScope } = contract[operation]["~orpc"].meta;
+    const others = scopes.filter((other) => other !== scope && other !== orScope);
     for (const granted of [[], ...others.map((other) => [other]), others]) {
       const refused = await rpc(operation, validInput(operation), as("acme", granted, "k"));
       expect(refused).toMatchObject({ status: 403, json: { code: "forbidden", data: { details: { scope } } } });
@@ -92,8 +99,10 @@ describeStores("access", (make) => {
     }
     // The scope alone is enough, and the refusals above left nothing under their key.
     const passed = await rpc(operation, validInput(operation), as("acme", [scope], "k"));
-    expect([undefined, "session_exists"]).toContain(passed.json?.["code"]);
-    expect([200, 409]).toContain(passed.status);
+    // The session that there is was delegated by nobody.
+    const isOfChild = operation.startsWith("subagent");
+    expect(isOfChild ? ["session_not_found"] : [undefined, "session_exists"]).toContain(passed.json?.["code"]);
+    expect(isOfChild ? [404] : [200, 409]).toContain(passed.status);
   });
 
   test.each(operations)("%s with another tenant's session answers as if there were none, and leaves it alone", async (operation) => {

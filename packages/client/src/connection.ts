@@ -13,8 +13,8 @@ type Operation<Input, Answer> = (input: Input, options: { signal: AbortSignal; c
 /** The way to the server: input is checked, and attempts are limited in time and repeated. */
 export interface Connection {
   readonly rpc: Rpc;
-  /** Sends a write whose answer is a stream: one attempt, limited in time until the stream opens. */
-  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<Response>;
+  /** Sends a write whose answer may be a stream: one attempt, limited in time until it opens. */
+  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
   readonly retry: Settings["retry"];
   read: <Input extends object, Answer>(
     operation: Operation<Input, Answer>,

@@ -1,5 +1,5 @@
-import { createParser } from "eventsource-parser";
 import { OrchaError } from "./error.ts";
+import { createEventParser } from "./event-parser.ts";
 
 /** One event of a stream; its data is JSON that has been read. */
 export interface StreamEvent {
@@ -16,9 +16,7 @@ const silenceMs = 30_000;
  */
 export async function* readEvents(response: Response): AsyncGenerator<StreamEvent, void> {
   const events: StreamEvent[] = [];
-  const parser = createParser({
-    onEvent: ({ event = "message", data }) => events.push({ name: event, data: JSON.parse(data) as unknown }),
-  });
+  const parse = createEventParser(({ name, data }) => events.push({ name, data: JSON.parse(data) as unknown }));
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   if (!reader) throw new OrchaError("unexpected", "this environment can't read a response as a stream");
@@ -26,7 +24,7 @@ export async function* readEvents(response: Response): AsyncGenerator<StreamEven
     for (;;) {
       const { done, value } = await inTime(reader.read());
       if (done) return;
-      parser.feed(decoder.decode(value, { stream: true }));
+      parse(decoder.decode(value, { stream: true }));
       yield* events.splice(0);
     }
   } finally {

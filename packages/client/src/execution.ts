@@ -148,6 +148,11 @@ class Listening {
     let evaluations: EvaluationOutcome<string>[] = [];
     try {
       const response = await listen(operation, input, context, controller.signal);
+      // A proxy that holds streams back may have asked for the plain answer.
+      if (!(response instanceof Response)) {
+        this.settle(response as ExecutionResult);
+        return [];
+      }
       for await (const { name, data } of readEvents(response)) {
         heard.any = true;
         // The server's own words, which its contract types; names that this version doesn't know pass by.

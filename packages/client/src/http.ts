@@ -18,8 +18,8 @@ export type Rpc = ContractRouterClient<Contract, CallContext>;
 /** What the client needs of HTTP. */
 export interface Transport {
   rpc: Rpc;
-  /** Sends a write whose answer is a stream of events. Throws what the server answered instead of one. */
-  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<Response>;
+  /** Sends a write whose answer may be a stream of events; where it isn't, the answer itself. */
+  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Builds the operations: oRPC's client, with a link that sends plain JSON through ky. */
@@ -40,8 +40,7 @@ export function createTransport(settings: Settings): Transport {
       const body = JSON.stringify({ json: input });
       const response = await http.post(`${settings.rpcUrl}/${operation}`, { headers, body, signal, redirect: "manual" });
       if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
-      await readAnswer(response, false);
-      throw new OrchaError("unexpected", "the server answered no stream; it is older than this client");
+      return readAnswer(response, false);
     },
   };
 }

@@ -63,6 +63,13 @@ export interface RecordedAnswer<T extends AgentTypes = AnyAgentTypes> {
   pendingClientActions: PendingClientActionOf<T>[];
 }
 
+export const recordedAnswerSchema = v.object({
+  status: v.picklist(["recorded", "waiting_for_client_action"]),
+  sessionId: v.string(),
+  sequence: v.number(),
+  pendingClientActions: v.array(v.looseObject({ callId: v.string(), name: v.string() })),
+});
+
 /** The most messages or events that one append takes. */
 export const maxAppend = 1000;
 
@@ -217,12 +224,7 @@ export const contract = {
       answer<ResumeAnswer>(
         v.union([
           runResultSchema,
-          v.object({
-            status: v.picklist(["recorded", "waiting_for_client_action"]),
-            sessionId: v.string(),
-            sequence: v.number(),
-            pendingClientActions: v.array(v.looseObject({ callId: v.string(), name: v.string() })),
-          }),
+          recordedAnswerSchema,
         ]),
       ),
     ),

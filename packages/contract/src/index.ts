@@ -24,6 +24,7 @@ export {
   contract,
   maxAppend,
   maxBodyBytes,
+  recordedAnswerSchema,
   type AppendReceipt,
   type Contract,
   type OperationMeta,

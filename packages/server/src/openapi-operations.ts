@@ -3,6 +3,7 @@ import type { GenericSchema } from "valibot";
 import { describe, type Part } from "./openapi-convert.ts";
 import { fieldsOf, inputSchemaOf } from "./input.ts";
 import { hasEtag, statusOf } from "./rest-answer.ts";
+import { isStreamed } from "./run-stream.ts";
 import { parameterKind } from "./rest-input.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
@@ -39,6 +40,11 @@ const openFields: Readonly<Record<string, Part>> = {
   events: { type: "array", minItems: 1, maxItems: maxAppend, items: refTo("EventInput") },
   toolResults: { type: "array", items: refTo("ToolResult") },
   variables: { type: "object", additionalProperties: { type: "string" } },
+  content: {
+    description: "A text that isn't blank, a content block, or a list of them.",
+    anyOf: [{ type: "string" }, refTo("MessageContent"), { type: "array", minItems: 1, maxItems: 100, items: refTo("MessageContent") }],
+  },
+  clientCapabilities: { description: "The client actions that this caller can answer; by default all.", type: "array", items: { type: "string" } },
 };
 
 /** Schemas of input that only the document needs. */
@@ -155,9 +161,21 @@ function success(operations: readonly OperationName[]): Part {
   return {
     description: status === 201 ? "Made." : status === 204 ? "Gone." : "The answer.",
     headers,
-    ...(schema === undefined ? {} : { content: { "application/json": { schema } } }),
+    ...(schema === undefined ? {} : { content: { "application/json": { schema }, ...(isStreamed(first) ? eventStream : {}) } }),
   };
 }
+
+/** What a request that accepts it gets instead. */
+const eventStream: Part = {
+  "text/event-stream": {
+    schema: {
+      type: "string",
+      description:
+        "Events `started`, `frame` (the answer in the making), `result` (as the JSON answer), `evaluations`, and `end`; or " +
+        "`error` with an `ErrorBody`. A stream without `end` was cut: the same request under the same `Idempotency-Key` goes on.",
+    },
+  },
+};
 
 /** Every status that an error may have, with its codes. */
 export const errorStatuses: ReadonlyMap<number, readonly string[]> = Object.entries(errorTable).reduce(

@@ -7,6 +7,8 @@ import {
   findingSchema,
   messageContentSchema,
   metadataSchema,
+  recordedAnswerSchema,
+  runResultSchema,
   sessionEventsSchema,
   sessionHistorySchema,
   sessionSnapshotSchema,
@@ -57,6 +59,7 @@ const events = Object.fromEntries(
   ]),
 );
 
+const runs = named(variantOf(runResultSchema), "Run", "status");
 const historyItem = v.union(Object.values(items));
 const sessionEvent = v.union(Object.values(events));
 const pendingClientAction = sessionSnapshotSchema.entries.pendingClientActions.item;
@@ -86,7 +89,9 @@ export const namedSchemas: NamedSchemas = {
   Metadata: metadataSchema,
   AppendReceipt: outputSchemaOf("append"),
   RestoredSession: outputSchemaOf("restore"),
-  RecordedAnswer: outputSchemaOf("resume"),
+  RecordedAnswer: recordedAnswerSchema,
+  RunResult: v.union(Object.values(runs)),
+  ...runs,
   SessionList: outputSchemaOf("list"),
   ErrorBody: v.object({
     code: v.picklist(codes),
@@ -110,6 +115,7 @@ export const discriminators: Readonly<Record<string, Discriminated>> = {
   HistoryItem: discriminated(items, "type"),
   SessionEvent: discriminated(events, "type"),
   MessageData: discriminated(messages, "role"),
+  RunResult: discriminated(runs, "status"),
   MessageContent: discriminated(visible, "type"),
   AssistantContent: discriminated({ ...otherContents, MediaContent: media }, "type"),
 };
@@ -133,6 +139,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   UnreadableItem: "An item whose stored text is damaged; the page still comes.",
   AppendReceipt: "Where an append lies in the log.",
   RestoredSession: "The new session, and what had to be assumed.",
+  RunResult: "How a run, or its part up to a pause, ended; its `status` tells which.",
   RecordedAnswer: "What a resume did: the answers are in the log, and what still waits is listed.",
   SessionList: "A page of sessions, the last changed first; without `nextCursor` it is the last one.",
   ErrorBody: "What every refusal looks like; `code` says what went wrong, `details.path` where.",

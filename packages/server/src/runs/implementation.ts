@@ -66,7 +66,11 @@ type ActionsOf<T extends AgentTypes> = {
 };
 
 /** Required where there is something to implement. */
-type Member<Name extends string, Keys, Value> = [Keys] extends [never] ? { readonly [N in Name]?: Value } : { readonly [N in Name]: Value };
+type Member<Name extends string, Keys, Value> = [Keys] extends [never]
+  ? { readonly [N in Name]?: Value }
+  : string extends Keys
+    ? { readonly [N in Name]?: Value }
+    : { readonly [N in Name]: Value };
 
 /** How a server runs an agent: a missing or mistyped action, skill or evaluation doesn't compile. */
 export type AgentImplementation<T extends AgentTypes> = Optional<T["metadata"]> &

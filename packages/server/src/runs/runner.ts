@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { resolveModel } from "@orcha/agent/providers";
 import type { LoopTool } from "@orcha/agent/loop";
 import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata } from "@orcha/contract";
+import { agentOf } from "../call.ts";
 import { keysOf } from "../metadata.ts";
 import type { Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -50,11 +51,11 @@ export class Runner {
     return Object.hasOwn(this.parts.implementations, agent);
   }
 
-  /** Finds how an agent is run. Throws `invalid_input` where it runs elsewhere, `execution_failed` without a model. */
+  /** Finds how an agent is run. Throws `agent_not_found`, `invalid_input` where it runs elsewhere, `execution_failed` without a model. */
   async hosted(key: string): Promise<HostedAgent> {
-    const agent = Object.hasOwn(this.parts.agents, key) ? this.parts.agents[key] : undefined;
-    const implementation = Object.hasOwn(this.parts.implementations, key) ? this.parts.implementations[key] : undefined;
-    if (!agent || !implementation) {
+    const agent = agentOf(this.parts.agents, key);
+    const implementation = this.isHosted(key) ? this.parts.implementations[key] : undefined;
+    if (!implementation) {
       const message = `agent ${JSON.stringify(key)} has no implementation on this server: where it runs, log what it does with append()`;
       throw new OrchaError("invalid_input", message, { details: { path: "agent" } });
     }
