@@ -83,10 +83,12 @@ export function inTime<T>(limitMs: number, signal: AbortSignal, work: (signal: A
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     else {
-      work(controller.signal).then((value) => {
-        cleanUp();
-        resolve(value);
-      }, end);
+      work(controller.signal).then(succeed, end);
+    }
+
+    function succeed(value: T): void {
+      cleanUp();
+      resolve(value);
     }
 
     function end(error: unknown): void {

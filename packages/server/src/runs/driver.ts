@@ -151,7 +151,7 @@ function resultOf({ sessionId }: SessionRef, run: number, end: LoopEnd): RunResu
       return { ...base, status: "completed", output: end.output };
     case "waiting_for_client_action": {
       const pendingClientActions = end.calls.map((call) => ({ ...call, arguments: call.arguments ?? {} }));
-      return { ...base, status: "waiting_for_client_action", pendingClientActions } as RunResult;
+      return { ...base, status: "waiting_for_client_action", pendingClientActions };
     }
     case "failed":
       return { ...base, status: "failed", error: end.error };

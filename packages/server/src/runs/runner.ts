@@ -8,7 +8,7 @@ import type { Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { actionTool, clientActionTool } from "./action-tool.ts";
 import { Driver } from "./driver.ts";
-import { Evaluating } from "./evaluating.ts";
+import type { Evaluating } from "./evaluating.ts";
 import type { AnyImplementation, AnyImplementations } from "./implementation.ts";
 import { fillIn, joinParts, skillCatalogue } from "./instructions.ts";
 import { LiveRun } from "./live-run.ts";
