@@ -4,6 +4,7 @@ import { everybody, type Authenticate } from "./auth.ts";
 import { crossOrigin, type CorsOptions } from "./cors.ts";
 import { isRest, isServerFault, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
 import { requestIdOf, sign } from "./headers.ts";
+import { unlessKnown } from "./known.ts";
 import { limitBody } from "./limit.ts";
 import { createReadiness } from "./ready.ts";
 import type { Reply } from "./reply.ts";
@@ -82,9 +83,10 @@ export function createApp(options: AppOptions, { splice = true } = {}): Hono {
 
   /** Answers under the request's name, whatever happens. */
   async function answer(context: Context, operation: string, work: () => Promise<Reply | Response>): Promise<Response> {
-    const requestId = requestIdOf(context.req.raw) ?? surroundings.requestId();
+    const { raw: request } = context.req;
+    const requestId = requestIdOf(request) ?? surroundings.requestId();
     try {
-      return sign(await work(), requestId);
+      return sign(unlessKnown(request, await work()), requestId);
     } catch (error) {
       return sign(refuse(context, toOrchaError(error), operation, requestId), requestId);
     }

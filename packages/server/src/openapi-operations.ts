@@ -86,7 +86,12 @@ function describeOperations(operations: readonly OperationName[], names: readonl
   const { route, meta } = contract[first]["~orpc"];
   const reads = route.method === "GET";
   const fields = Object.entries(fieldsOf(first)).filter(([name]) => !names.includes(name));
-  const parameters = [...(reads ? fields.map(([name, schema]) => parameter(name, schema)) : []), ...(meta.write ? writeHeaders : [])];
+  const isKnowable = reads && hasEtag(first);
+  const parameters = [
+    ...(reads ? fields.map(([name, schema]) => parameter(name, schema)) : []),
+    ...(meta.write ? writeHeaders : []),
+    ...(isKnowable ? [header("IfNoneMatch")] : []),
+  ];
   // The one route with two operations: a `create` with messages is a `restore`.
   const described = operations.map((name) => contract[name]["~orpc"].route.description).join("\n\nWith `messages` instead: ");
   return {
@@ -96,7 +101,7 @@ function describeOperations(operations: readonly OperationName[], names: readonl
     description: `${described}\n\nNeeds the scope \`${meta.scope}\`.`,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(reads || first === "delete" ? {} : { requestBody: body(operations, names) }),
-    responses: { [statusOf(first)]: success(operations), ...errorResponses },
+    responses: { [statusOf(first)]: success(operations), ...(isKnowable ? { 304: unchanged } : {}), ...errorResponses },
   };
 }
 
@@ -113,7 +118,13 @@ function parameter(name: string, schema: GenericSchema): Part {
   };
 }
 
-const writeHeaders: readonly Part[] = ["IdempotencyKey", "IfMatch"].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+function header(name: string): Part {
+  return { $ref: `#/components/parameters/${name}` };
+}
+
+const writeHeaders: readonly Part[] = [header("IdempotencyKey"), header("IfMatch")];
+
+const unchanged: Part = { description: "As you have it.", headers: { ETag: { $ref: "#/components/headers/ETag" } } };
 
 function body(operations: readonly OperationName[], names: readonly string[]): Part {
   const bodies = operations.map((operation) => bodyOf(operation, names));
