@@ -1,6 +1,7 @@
 import { contract, OrchaError, type Agents, type OperationName } from "@orcha/contract";
 import { Hono, type Context } from "hono";
 import { everybody, type Authenticate } from "./auth.ts";
+import { compressFor } from "./compress.ts";
 import { crossOrigin, type CorsOptions } from "./cors.ts";
 import { isRest, isServerFault, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
 import { requestIdOf, sign } from "./headers.ts";
@@ -26,18 +27,31 @@ export interface AppOptions {
   auth?: Authenticate;
   /** Which pages of other origins may call; by default none. */
   cors?: CorsOptions;
-  /** The clock, the id maker and the digest; the real ones by default. */
+  /**
+   * Whether callers that take gzip get it, for answers of a kilobyte and more. By default `serve()` compresses what leaves
+   * the private network, and `createApp()` nothing: places that run `fetch` handlers compress by themselves.
+   */
+  compress?: boolean;
+  /** The clock, the id maker, the digest and the compression; the real ones by default. */
   surroundings?: Partial<Surroundings>;
   /** Told of each failure that is the server's own fault; default `console.error`. */
   onError?: OnError;
 }
 
+/** What only this package sets. */
+interface Inside {
+  /** For tests, which compare the two ways of answering a page. */
+  splice?: boolean;
+  /** Whether compressing pays for a caller, where the options don't say it. */
+  isFar?: (request: Request, env: unknown) => boolean;
+}
+
 /**
  * Builds the HTTP app: operations at `/rpc` and as REST at `/api`, liveness at `/healthz`, readiness at `/readyz`. It runs
- * wherever `fetch` handlers run. `splice` is for tests, which compare the two ways of answering a page.
+ * wherever `fetch` handlers run.
  */
-export function createApp(options: AppOptions, { splice = true } = {}): Hono {
-  const { agents, store, auth = everybody, cors, onError = logError } = options;
+export function createApp(options: AppOptions, { splice = true, isFar = () => false }: Inside = {}): Hono {
+  const { agents, store, auth = everybody, cors, compress, onError = logError } = options;
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
   const sessions = createSessions(agents, store, surroundings);
   const parts = { router: createRouter(sessions), auth, splicing: splice ? new Splicing(sessions.reading) : undefined };
@@ -85,11 +99,14 @@ export function createApp(options: AppOptions, { splice = true } = {}): Hono {
   async function answer(context: Context, operation: string, work: () => Promise<Reply | Response>): Promise<Response> {
     const { raw: request } = context.req;
     const requestId = requestIdOf(request) ?? surroundings.requestId();
+    let reply: Reply | Response;
     try {
-      return sign(unlessKnown(request, await work()), requestId);
+      reply = unlessKnown(request, await work());
     } catch (error) {
-      return sign(refuse(context, toOrchaError(error), operation, requestId), requestId);
+      reply = refuse(context, toOrchaError(error), operation, requestId);
     }
+    if (compress ?? isFar(request, context.env)) reply = await compressFor(request, reply, surroundings);
+    return sign(reply, requestId);
   }
 
   function fail(context: Context, error: Error): Promise<Response> {

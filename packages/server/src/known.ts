@@ -14,5 +14,5 @@ export function unlessKnown({ method, headers }: Request, answer: Reply | Respon
 /** Whether a list of tags names this one, be it of the answer compressed, or weakened by a proxy that compresses. */
 function isNamed(tags: string | null, etag: string): boolean {
   if (tags === null) return false;
-  return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "").replace(/-gzip"$/, '"') === etag);
 }

@@ -81,7 +81,7 @@ const parameters: Part = {
     name: "If-Match",
     in: "header",
     description: 'The sequence that the session must have, as in its `ETag`: `"42"` or `42`. Else `sequence_conflict`.',
-    schema: { type: "string", pattern: '^"?[1-9][0-9]{0,14}"?$' },
+    schema: { type: "string", pattern: '^"?[1-9][0-9]{0,14}(-gzip)?"?$' },
   },
   IfNoneMatch: {
     name: "If-None-Match",
@@ -94,7 +94,7 @@ const parameters: Part = {
 const headers: Part = {
   OrchaVersion: { description: "The version of the protocol.", schema: { type: "string" } },
   RequestId: { description: "The request's name, for logs: the caller's, or one made up.", schema: { type: "string" } },
-  ETag: { description: "The session's sequence in quotes, for `If-Match` and `If-None-Match`.", schema: { type: "string" } },
+  ETag: { description: "The session's sequence in quotes, for `If-Match` and `If-None-Match`; with `-gzip` behind it where the answer is compressed.", schema: { type: "string" } },
   Location: { description: "Where the new session is.", schema: { type: "string" } },
   RetryAfter: { description: "Seconds to wait, where the server knows.", schema: { type: "integer" } },
 };
