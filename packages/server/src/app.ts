@@ -10,6 +10,7 @@ import { limitBody } from "./limit.ts";
 import { createReadiness } from "./ready.ts";
 import type { Reply } from "./reply.ts";
 import { answerRest, operationsOf } from "./rest.ts";
+import { answerImport } from "./rest-import.ts";
 import { restPages } from "./rest-pages.ts";
 import { restRoutes } from "./rest-routes.ts";
 import { createRouter } from "./router.ts";
@@ -32,6 +33,8 @@ export interface AppOptions {
    * the private network, and `createApp()` nothing: places that run `fetch` handlers compress by themselves.
    */
   compress?: boolean;
+  /** The largest file that `POST /api/import` takes, in bytes; default 10 GiB. All other bodies have at most 4 MiB. */
+  maxImportBytes?: number;
   /** The clock, the id maker, the digest and the compression; the real ones by default. */
   surroundings?: Partial<Surroundings>;
   /** Told of each failure that is the server's own fault; default `console.error`. */
@@ -51,7 +54,7 @@ interface Inside {
  * wherever `fetch` handlers run.
  */
 export function createApp(options: AppOptions, { splice = true, isFar = () => false }: Inside = {}): Hono {
-  const { agents, store, auth = everybody, cors, compress, onError = logError } = options;
+  const { agents, store, auth = everybody, cors, compress, maxImportBytes = 10_737_418_240, onError = logError } = options;
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
   const sessions = createSessions(agents, store, surroundings);
   const parts = { router: createRouter(sessions), auth, splicing: splice ? new Splicing(sessions.reading) : undefined };
@@ -88,6 +91,9 @@ export function createApp(options: AppOptions, { splice = true, isFar = () => fa
       }),
     );
   }
+  app.all("/api/import", (context) =>
+    answer(context, "/import", () => answerImport({ agents, store, auth, surroundings, maxBytes: maxImportBytes }, context.req.raw)),
+  );
   for (const [path, page] of restPages({ agents, auth, surroundings })) {
     app.get(`/api${path}`, (context) => answer(context, path, () => page(context.req.raw)));
   }

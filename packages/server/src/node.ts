@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { gzip, gzipSync, type ZlibOptions } from "node:zlib";
 import { serve as listen, type HttpBindings, type ServerType } from "@hono/node-server";
 import { createApp, type AppOptions } from "./app.ts";
+import { limitBodyTime, nodeTimes } from "./body-time.ts";
 import { refuseStrangers } from "./host.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -53,7 +54,8 @@ export async function serve(options: ServeOptions): Promise<OrchaServer> {
   const fetch: typeof app.fetch = parts.auth
     ? app.fetch
     : (request, env) => refuseStrangers(request) ?? app.fetch(request, env);
-  const { server, actual } = await open((found) => listen({ fetch, port, hostname }, found));
+  const { server, actual } = await open((found) => listen({ fetch, port, hostname, serverOptions: nodeTimes }, found));
+  limitBodyTime(server);
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
     await drain(server, drainMs);

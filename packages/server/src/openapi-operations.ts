@@ -147,14 +147,19 @@ function bodyOf(operation: OperationName, names: readonly string[]): Part {
   };
 }
 
+/** What every answer carries. */
+export const signedHeaders: Part = {
+  "Orcha-Version": { $ref: "#/components/headers/OrchaVersion" },
+  "X-Request-Id": { $ref: "#/components/headers/RequestId" },
+};
+
 function success(operations: readonly OperationName[]): Part {
   const [first = "get"] = operations;
   const schemas = operations.flatMap((name) => answers[name] ?? []);
   const schema = schemas.length > 1 ? { anyOf: schemas } : schemas[0];
   const status = statusOf(first);
   const headers = {
-    "Orcha-Version": { $ref: "#/components/headers/OrchaVersion" },
-    "X-Request-Id": { $ref: "#/components/headers/RequestId" },
+    ...signedHeaders,
     ...(hasEtag(first) ? { ETag: { $ref: "#/components/headers/ETag" } } : {}),
     ...(status === 201 ? { Location: { $ref: "#/components/headers/Location" } } : {}),
   };

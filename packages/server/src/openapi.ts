@@ -1,6 +1,7 @@
 import { errorTable } from "@orcha/contract";
 import { protocolVersion } from "./headers.ts";
 import { describeNamed, type Part } from "./openapi-convert.ts";
+import { importPath, importSchemas } from "./openapi-import.ts";
 import { describeRoute, errorResponses, errorStatuses, inputSchemas, refTo } from "./openapi-operations.ts";
 import { restRoutes } from "./rest-routes.ts";
 
@@ -29,10 +30,11 @@ export function createDocument(): OpenApiDocument {
     security: [{ bearer: [] }],
     tags: [
       { name: "Reading", description: "Sessions, their history, their log." },
-      { name: "Writing", description: "All of these take `Idempotency-Key` and `If-Match`." },
+      { name: "Writing", description: "All of these but the import take `Idempotency-Key` and `If-Match`." },
     ],
     paths: {
       "/agents": agentsPath,
+      "/import": importPath,
       ...Object.fromEntries(restRoutes().map((route) => [route.path, describeRoute(route)])),
     },
     components: {
@@ -40,7 +42,7 @@ export function createDocument(): OpenApiDocument {
       parameters,
       headers,
       responses: Object.fromEntries([...errorStatuses].map(([status, codes]) => [`Error${status}`, errorResponse(status, codes)])),
-      schemas: { ...describeNamed(), ...inputSchemas, Definitions: definitions },
+      schemas: { ...describeNamed(), ...inputSchemas, ...importSchemas, Definitions: definitions },
     },
   };
 }

@@ -16,6 +16,8 @@ export interface OrchaConfig {
   cors?: CorsOptions;
   /** Whether callers that take gzip get it; by default those outside of the private network. */
   compress?: boolean;
+  /** The largest file that is imported over HTTP, in bytes; default 10 GiB. */
+  maxImportBytes?: number;
   /** Default 4310. */
   port?: number;
   /** Default 127.0.0.1. */
