@@ -4,7 +4,7 @@ import { authorise, type Authenticate } from "./auth.ts";
 import { bodySource, callerGone } from "./body-source.ts";
 import type { Call } from "./call.ts";
 import { schemaFault } from "./failure.ts";
-import { importSessions, type ImportOptions } from "./importing.ts";
+import type { ImportOptions } from "./importing.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 import type { Store } from "./store/store.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -39,6 +39,8 @@ export async function answerImport({ auth, maxBytes, ...parts }: RestImportParts
     throw new OrchaError("unsupported_format", `the body must be ${importTypes.join(", ")}`);
   }
   const options = await readQuery(request);
+  // Most servers never import: they start without the readers of files.
+  const { importSessions } = await import("./importing.ts");
   const { signal } = request;
   try {
     const report = await importSessions(parts, call, bodySource(request, maxBytes), { ...options, signal });
