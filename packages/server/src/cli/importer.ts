@@ -50,6 +50,7 @@ function serverImporter(server: Server): Importer {
 async function upload(url: string, { headers, signal }: { headers: OutgoingHttpHeaders; signal: AbortSignal | undefined }, body: Reading): Promise<Answered> {
   const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   const sending = request(url, { method: "POST", headers, ...(signal ? { signal } : {}) });
+  // What goes wrong is told by the promises below; this hears of what goes wrong after them.
   sending.on("error", () => {});
   try {
     const answered = once(sending, "response") as Promise<[IncomingMessage]>;
