@@ -6,6 +6,7 @@ export {
   reservedAgentKeys,
   type ActionDefinition,
   type ActionTypes,
+  type ActionTypesOf,
   type Agent,
   type AgentDefinition,
   type Agents,

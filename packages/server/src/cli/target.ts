@@ -7,7 +7,7 @@ import type { OrchaConfig } from "./config.ts";
 import { wrongUsage } from "./failure.ts";
 import { loadConfig } from "./load-config.ts";
 import { chosenStore, openStore, type StoreFlags } from "./open-store.ts";
-import { answerOver, callRpc, type Answer } from "./remote.ts";
+import { answerOver, callRpc, type Answer, type Server } from "./remote.ts";
 
 /** The flags that say which sessions a command is about. */
 export interface TargetFlags extends StoreFlags {
@@ -37,7 +37,7 @@ export interface LocalTarget {
 
 /** Opens what the flags or the configuration name, for commands that work on a server as well. */
 export async function openTarget(flags: TargetFlags): Promise<Target> {
-  if (flags.url !== undefined) return openServer(flags, flags.url);
+  if (flags.url !== undefined) return openServer(flags, serverOf(flags, flags.url));
   const { config, store, call } = await openLocal(flags);
   try {
     const agent = agentOf(flags, config);
@@ -48,7 +48,7 @@ export async function openTarget(flags: TargetFlags): Promise<Target> {
     const { storeSource } = await import("../export-source.ts");
     return {
       agent,
-      call: (operation, input) => callRpc(answer, "http://orcha.local", undefined, operation, { agent, ...input }),
+      call: (operation, input) => callRpc(answer, { base: "http://orcha.local", token: undefined }, operation, { agent, ...input }),
       source: storeSource({ agents: agentsOf(config, agent), store }, call),
       close: () => store.close(),
     };
@@ -58,18 +58,21 @@ export async function openTarget(flags: TargetFlags): Promise<Target> {
   }
 }
 
-async function openServer(flags: TargetFlags, url: string): Promise<Target> {
+/** The server that the flags name. */
+export function serverOf(flags: TargetFlags, url: string): Server {
   const also = (["file", "database", "tenant"] as const).find((flag) => flags[flag] !== undefined);
   if (also) throw wrongUsage(`--${also} is for a store of this machine; with --url the server and the token decide`);
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw wrongUsage(`--url must be like http://127.0.0.1:4310, not ${url}`);
-  const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(flags.config) : undefined);
-  const base = url.replace(/\/+$/, "");
-  return { agent, call: (operation, input) => callRpc(answerOver, base, flags.token, operation, { agent, ...input }), close: async () => {} };
+  return { base: url.replace(/\/+$/, ""), token: flags.token };
 }
 
-/** Opens a store, for commands that no server offers. */
+async function openServer(flags: TargetFlags, server: Server): Promise<Target> {
+  const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(flags.config) : undefined);
+  return { agent, call: (operation, input) => callRpc(answerOver, server, operation, { agent, ...input }), close: async () => {} };
+}
+
+/** Opens the store that the flags or the configuration name. */
 export async function openLocal(flags: TargetFlags, { mustExist = true } = {}): Promise<LocalTarget> {
-  if (flags.url !== undefined) throw wrongUsage("this works on a store itself: give --file or --database instead of --url");
   const config = await loadConfig(flags.config);
   const principal: Principal = { tenant: flags.tenant ?? "default", scopes: allScopes };
   const fault = principalFault(principal);
