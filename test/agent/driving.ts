@@ -1,5 +1,5 @@
 import { runLoop, type ActionTool, type LoopEnd, type LoopInput, type LoopStep } from "@orcha/agent/loop";
-import { eventDataSchemas, Transcript, type EventDataByType, type EventInput, type SessionEvent, type Turn } from "@orcha/contract";
+import { eventDataSchemas, Transcript, type EventDataByType, type EventInput, type Turn } from "@orcha/contract";
 import * as v from "valibot";
 
 /** What a run did, as whoever drives it sees it. */
@@ -61,7 +61,7 @@ export function turnsAfter(turns: readonly Turn[], events: readonly EventInput[]
   const transcript = new Transcript();
   const all: EventInput[] = [...turns.map((data) => ({ type: "message.created", data }) as const), ...events];
   for (const [index, event] of all.entries()) {
-    transcript.add({ sequence: index + 1, v: 1, timestamp: "2026-01-01T00:00:00.000Z", ...event } as SessionEvent);
+    transcript.add({ sequence: index + 1, v: 1, timestamp: "2026-01-01T00:00:00.000Z", ...event });
   }
   return transcript.turns();
 }
