@@ -29,7 +29,7 @@ const mediaReaches: readonly MediaReach[] = ["all", "images", "none"];
 
 /** Asks the model until it has answered, as often as the settings and its provider allow. */
 export async function* modelRound(run: RunState): AsyncGenerator<LoopStep, RoundEnd> {
-  const { model, signal, now, settings = {}, instructions } = run.input;
+  const { model, signal, now, settings = {}, instructions, repeatsShown = true } = run.input;
   const { maxRetries = 2 } = settings;
   let reach = 0;
   let retry = 0;
@@ -51,7 +51,7 @@ export async function* modelRound(run: RunState): AsyncGenerator<LoopStep, Round
     }
     const failure = failureOf(end.error, secretsOf(settings), now());
     const kept = cut ? [run.answered(cut)] : [];
-    if (!failure.retryable || retry >= maxRetries) {
+    if (!failure.retryable || retry >= maxRetries || (cut && !repeatsShown)) {
       return { type: "ended", ending: run.failed(providerError(failure, model), kept) };
     }
     if (kept.length > 0) yield { type: "events", events: kept };

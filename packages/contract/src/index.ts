@@ -147,6 +147,7 @@ export {
   argumentsText,
   cancelledEvents,
   eventsFromMessages,
+  messageOf,
   messagesFromEvents,
   outputText,
   referredCallIds,
