@@ -20,7 +20,7 @@ const program = join(import.meta.dirname, "server.ts");
 
 /** Starts a server process. Rejects with what it printed where it doesn't come up. */
 export async function startServer(place: Place, shell?: (command: string) => string): Promise<ServerProcess> {
-  const command = [process.execPath, "--conditions=source", program, JSON.stringify(place)];
+  const command = [process.execPath, "--conditions=orcha-source", program, JSON.stringify(place)];
   const child = shell
     ? spawn("sh", ["-c", shell(command.map((word) => `'${word}'`).join(" "))], { stdio: ["ignore", "pipe", "pipe"] })
     : spawn(command[0] ?? "node", command.slice(1), { stdio: ["ignore", "pipe", "pipe"] });
