@@ -15,19 +15,19 @@ const providers: Readonly<Record<string, Provider>> = {
     package: "@ai-sdk/openai",
     keyName: "OPENAI_API_KEY",
     defaultModel: "gpt-5-mini",
-    load: async (modelId) => (await import("@ai-sdk/openai")).openai(modelId),
+    load: async (modelId) => (await import("@ai-sdk/openai")).createOpenAI()(modelId),
   },
   anthropic: {
     package: "@ai-sdk/anthropic",
     keyName: "ANTHROPIC_API_KEY",
     defaultModel: "claude-haiku-4-5",
-    load: async (modelId) => (await import("@ai-sdk/anthropic")).anthropic(modelId),
+    load: async (modelId) => (await import("@ai-sdk/anthropic")).createAnthropic()(modelId),
   },
   google: {
     package: "@ai-sdk/google",
     keyName: "GOOGLE_GENERATIVE_AI_API_KEY",
     defaultModel: "gemini-2.5-flash",
-    load: async (modelId) => (await import("@ai-sdk/google")).google(modelId),
+    load: async (modelId) => (await import("@ai-sdk/google")).createGoogle()(modelId),
   },
 };
 
