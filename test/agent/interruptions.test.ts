@@ -102,7 +102,7 @@ describe.each(all)("%s", (how) => {
     const { steps, events } = await drive(inputOf({ model, signal, tools: [tool] }));
     expect(heard).toEqual([how, how]);
     const ends = batches(steps).slice(2).flat();
-    const expected = { stop: ["subagent.paused", "subagent.failed", "run.stopped"], pause: ["subagent.failed", "subagent.paused", "run.paused"], lost: [] };
+    const expected = { stop: ["subagent.paused", "subagent.failed", "tool", "run.stopped"], pause: ["subagent.failed", "subagent.paused", "run.paused"], lost: [] };
     expect([...ends].sort()).toEqual([...expected[how]].sort());
     expectStorable(events);
   });
@@ -120,7 +120,7 @@ describe.each(all)("%s", (how) => {
     const { steps } = await drive(inputOf({ model, signal, tools: [tool] }), (step) => {
       if (step.type === "events" && step.events.some(({ type }) => type === "subagent.initiated")) pull(how);
     });
-    const rest = { stop: [["subagent.failed", "run.stopped"]], pause: [["run.paused"]], lost: [] }[how];
+    const rest = { stop: [["subagent.failed", "tool", "run.stopped"]], pause: [["run.paused"]], lost: [] }[how];
     expect(batches(steps).slice(2)).toEqual(rest);
   });
 
@@ -149,6 +149,27 @@ describe.each(all)("%s", (how) => {
     expect(model.requests).toHaveLength(1);
     expect(batches(steps)).toEqual(last[how]);
   });
+});
+
+test("a check of the output that hangs doesn't hold a stop up", async () => {
+  const { signal, pull } = interruption();
+  const output = { schema: { type: "object" }, check: () => new Promise<never>(() => setTimeout(() => pull("stop"), 5)) };
+  const { steps } = await drive(inputOf({ model: scriptedModel([{ text: "{}" }]), signal, output }));
+  expect(batches(steps)).toEqual([["assistant", "run.stopped"]]);
+});
+
+test("a model that doesn't hear its signal is not waited for, and its stream is let go of", async () => {
+  const { signal, pull } = interruption();
+  let isCancelled = false;
+  const stream = new ReadableStream({ cancel: () => void (isCancelled = true) });
+  const doStream = async (): Promise<{ stream: ReadableStream }> => {
+    setTimeout(() => pull("stop"), 5);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return { stream };
+  };
+  const { end } = await drive(inputOf({ model: { ...scriptedModel([]), doStream }, signal }));
+  expect(end.status).toBe("stopped");
+  await expect.poll(() => isCancelled).toBe(true);
 });
 
 test("another reason than these stops the run and is told", async () => {

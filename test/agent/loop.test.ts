@@ -1,6 +1,6 @@
 import { RunFailure, type LoopTool, type OutputFormat, type SkillTool, type SubagentTool } from "@orcha/agent/loop";
 import { scriptedModel } from "@orcha/agent/testing";
-import type { Turn } from "@orcha/contract";
+import { OrchaError, type Turn } from "@orcha/contract";
 import { expect, test } from "vitest";
 import { action, anything, batches, drive, expectStorable, find, inputOf, labelOf, says } from "./driving.ts";
 
@@ -293,7 +293,7 @@ test("a RunFailure ends the whole run, and its siblings", async () => {
   };
   const { steps, end } = await drive(inputOf({ model, tools: [subagent] }));
   expect(end).toMatchObject({ status: "failed", error: { code: "execution_failed", message: "too many delegations" } });
-  expect(batches(steps).at(-1)).toEqual(["subagent.failed", "subagent.failed", "run.failed"]);
+  expect(batches(steps).at(-1)).toEqual(["subagent.failed", "subagent.failed", "tool", "run.failed"]);
   expect(told).toEqual(["call_2"]);
 });
 
@@ -340,4 +340,14 @@ test("settings reach the model, and OpenAI is asked to store nothing", async () 
   expect(model.requests[0]).toMatchObject({ ...settings, providerOptions: { openai: { store: false, user: "u" }, xai: { a: 1 } } });
   await drive(inputOf({ model, settings: { providerOptions: { openai: { store: true } } } }));
   expect(model.requests[1]?.providerOptions).toEqual({ openai: { store: true } });
+});
+
+test("instructions that can't be made fail the run, with their own code", async () => {
+  const instructions = (): string => {
+    throw new OrchaError("invalid_input", "the variable city is missing");
+  };
+  const model = scriptedModel([]);
+  const { end } = await drive(inputOf({ model, instructions }));
+  expect(end).toEqual({ status: "failed", error: { code: "invalid_input", message: "the variable city is missing", retryable: false } });
+  expect(model.requests).toHaveLength(0);
 });

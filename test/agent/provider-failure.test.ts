@@ -89,6 +89,7 @@ describe("keys", () => {
   test.each([
     [`Incorrect API key provided: ${key}. You can find your key at https://platform.example.com/keys.`, /^Incorrect API key provided: \[redacted\]/],
     ["Incorrect API key provided: my-secret-1. Look at https://a.example/x?key=my-secret-1&b=2 please", /https:\/\/a\.example\/x please$/],
+    ["invalid key abcd1234 given", /^invalid key \[redacted\] given$/],
     ["invalid x-api-key: abcd1234", /^invalid x-api-key: \[redacted\]$/],
     ["Bearer abc.def-ghi rejected", /^Bearer \[redacted\] rejected$/],
     ["API key not valid: AIzaSyA1234567890abcdefghijklmnopqrstuv", /^API key not valid: \[redacted\]$/],

@@ -110,5 +110,5 @@ test("a run that is stopped while delegations wait for a restart closes them", a
   };
   const open = openRound([callOf("c1", "run_agent")], { delegated: new Map([["c1", { agent: "researcher", sessionId: "child" }]]) });
   const { events } = await drive(inputOf({ model: scriptedModel([]), tools: [tool], signal: AbortSignal.abort("stop"), resume: { round: 1, open } }));
-  expect(events.map(labelOf)).toEqual(["subagent.failed", "run.stopped"]);
+  expect(events.map(labelOf)).toEqual(["subagent.failed", "tool", "run.stopped"]);
 });

@@ -1,5 +1,5 @@
-import { Agent, tool, type AgentMessage, type AgentTool, type ToolDefinition } from "@orcha/agent";
-import { Agent as MobileAgent } from "@orcha/agent/mobile";
+import { Agent, tool, type AgentMessage, type AgentOptions, type AgentTool, type ToolDefinition } from "@orcha/agent";
+import type { Agent as MobileAgent } from "@orcha/agent/mobile";
 import { runLoop, type LoopEnd, type LoopInput, type LoopStep } from "@orcha/agent/loop";
 import { resolveModel } from "@orcha/agent/providers";
 import { scriptedModel } from "@orcha/agent/testing";
@@ -13,7 +13,7 @@ expectTypeOf(agent.chat("Hi")).toEqualTypeOf<Promise<string>>();
 expectTypeOf(agent.start("Hi", { onText: (text) => expectTypeOf(text).toBeString() })).toEqualTypeOf<Promise<string>>();
 expectTypeOf(agent.stream("Hi")).toExtend<AsyncIterable<string>>();
 expectTypeOf(agent.getHistory()).toEqualTypeOf<AgentMessage[]>();
-expectTypeOf(agent.setHistory).parameters.toEqualTypeOf<[readonly AgentMessage[]]>();
+expectTypeOf<Parameters<Agent["setHistory"]>>().toEqualTypeOf<[readonly AgentMessage[]]>();
 expectTypeOf<MobileAgent>().toExtend<Pick<Agent, keyof Agent>>();
 
 // A schema whose input and output differ: a swap of the two doesn't pass.
@@ -33,10 +33,8 @@ expectTypeOf(look).toExtend<AgentTool>();
 
 // @ts-expect-error a schema's type is not another's
 tool({ name: "look", input: v.object({ city: v.string() }), execute: ({ town }) => town });
-// @ts-expect-error a tool has something to execute
-new Agent({ tools: [{ name: "look" }] });
-// @ts-expect-error a misspelt setting
-new Agent({ temprature: 1 });
+expectTypeOf<{ tools: [{ name: string }] }>().not.toExtend<AgentOptions>();
+expectTypeOf<{ tools: [typeof look, () => string] }>().toExtend<AgentOptions>();
 
 expectTypeOf(runLoop).parameters.toEqualTypeOf<[LoopInput]>();
 expectTypeOf(runLoop).returns.toEqualTypeOf<AsyncGenerator<LoopStep, LoopEnd>>();

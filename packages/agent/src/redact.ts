@@ -12,6 +12,8 @@ const patterns: readonly [RegExp, string][] = [
   [/\b(?:sk|pk|rk|key|gsk|xai|hf|ghp|gho|pat|AIza|AKIA|ya29)[-_.]?[\w-]*[\d*][\w*.-]{5,2000}/g, hidden],
   // "Incorrect API key provided: …", "x-api-key=…", "token …"
   [/\b(api[\s_-]?key|apikey|access[\s_-]?key|token|secret|password|credentials?|authorization)\b([^\n:=]{0,40}[:=]\s{0,3}["']?)[^\s"',;]{4,2000}/gi, `$1$2${hidden}`],
+  // "invalid key abc123"
+  [/\b(key|token)(\s{1,3}["']?)(?=[\w.-]{0,80}\d)[\w.-]{6,2000}/gi, `$1$2${hidden}`],
   [/\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{40,2000}/g, hidden],
 ];
 
