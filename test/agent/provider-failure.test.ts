@@ -106,7 +106,12 @@ describe("keys", () => {
     }
   });
 
-  test.each(["maximum context length is 8192 tokens: your messages resulted in 9000 tokens", "model gpt-5-mini-2025-08-07 does not exist"])(
+  test.each([
+    "token limit: 8192 is exceeded",
+    "the file /var/patterns-2025-08-07 of request req_011CSHoEeqs5C35K2UUGdKzV is missing",
+    "maximum context length is 8192 tokens: your messages resulted in 9000 tokens",
+    "model gpt-5-mini-2025-08-07 does not exist",
+  ])(
     "what is no key stays: %s",
     async (message) => {
       const { end } = await drive(inputOf({ model: scriptedModel([{ error: { message } }]) }));

@@ -49,7 +49,7 @@ export class AgentTurn {
       transcript.add({ sequence: index + 1, v: 1, timestamp: "", ...event });
     }
     const left: Turn = { role: "assistant", status: "incomplete", content: [{ type: "text", text: this.shown.text }] };
-    return this.end ? transcript.turns() : [...transcript.turns(), left];
+    return this.end || this.shown.text === "" ? transcript.turns() : [...transcript.turns(), left];
   }
 
   /** Throws where the turn has no answer. */
