@@ -23,7 +23,7 @@ export async function startServer(place: Place, shell?: (command: string) => str
 
 /** Starts a program of this folder that prints where it listens. */
 export async function startProgram(name: string, input: object, shell?: (command: string) => string): Promise<ServerProcess> {
-  const command = [process.execPath, "--conditions=source", join(import.meta.dirname, name), JSON.stringify(input)];
+  const command = [process.execPath, "--conditions=orcha-source", join(import.meta.dirname, name), JSON.stringify(input)];
   const child = shell
     ? spawn("sh", ["-c", shell(command.map((word) => `'${word}'`).join(" "))], { stdio: ["ignore", "pipe", "pipe"] })
     : spawn(command[0] ?? "node", command.slice(1), { stdio: ["ignore", "pipe", "pipe"] });

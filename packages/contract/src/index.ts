@@ -164,6 +164,7 @@ export {
   argumentsText,
   cancelledEvents,
   eventsFromMessages,
+  messageOf,
   messagesFromEvents,
   outputText,
   referredCallIds,
