@@ -140,9 +140,9 @@ class Driver {
         return;
       }
       case "expire":
-        this.clock.advance(60_000);
-        // A live run's lease is renewed by time that passes, which here stands still: only what waits is looked at.
+        // A run's lease is renewed as real time passes, which this clock doesn't follow.
         if (model.state === "running") return;
+        this.clock.advance(60_000);
         await this.server.service.sweep();
         model.pending = [];
         if (model.state === "waiting") {

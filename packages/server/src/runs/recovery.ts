@@ -89,7 +89,8 @@ export class Recovery {
       const now = surroundings.now();
       if (!current.lease || !isAbandoned(current, now) || current.view.snapshot.sequence !== log.sequence) return { result: false };
       const author = { now };
-      if (!last || !last.isHosted || last.end !== undefined) {
+      const isOver = current.view.snapshot.status === "completed";
+      if (!last || !last.isHosted || last.end !== undefined || isOver) {
         return { write: { ...writeOf([], current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
       const isOfRound = text?.run === last.number && text.round === last.round && draft?.fence === current.lease.fence;
