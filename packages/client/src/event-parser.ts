@@ -16,6 +16,7 @@ export function createEventParser(onEvent: (event: RawEvent) => void): (text: st
   let data: string[] = [];
   let id: string | undefined;
   let isFirst = true;
+  let isAfterCr = false;
 
   function take(line: string): void {
     if (line === "") {
@@ -37,9 +38,12 @@ export function createEventParser(onEvent: (event: RawEvent) => void): (text: st
       isFirst = false;
       text = text.replace(/^\uFEFF/, "");
     }
+    // A CR ends its line at once; an LF that comes with the next text belongs to it.
+    if (isAfterCr && text.startsWith("\n")) text = text.slice(1);
+    else if (text === "") return;
+    isAfterCr = text.endsWith("\r");
     rest += text;
-    // A CR at the very end may be half of a line end.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    const lines = rest.split(/\r\n|\n|\r/);
     rest = lines.pop() ?? "";
     for (const line of lines) take(line);
   };
