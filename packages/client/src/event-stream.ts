@@ -12,11 +12,12 @@ const silenceMs = 30_000;
 
 /**
  * Reads a stream of events. It ends where the body ends, however that comes: only the server's own word tells a whole
- * stream from one that was cut. Throws `network` where the connection breaks, falls silent, or is given up by the signal.
+ * stream from one that was cut. Throws `network` where the connection breaks, falls silent, or is given up by the signal,
+ * and `unexpected` where something else than Orcha speaks, which may pass.
  */
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
   const events: StreamEvent[] = [];
-  const parse = createEventParser(({ name, data }) => events.push({ name, data: JSON.parse(data) as unknown }));
+  const parse = createEventParser(({ name, data }) => events.push({ name, data: readData(data) }));
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   if (!reader) throw new OrchaError("unexpected", "this environment can't read a response as a stream");
@@ -29,6 +30,14 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
     }
   } finally {
     reader.cancel().catch(() => {});
+  }
+}
+
+function readData(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (cause) {
+    throw new OrchaError("unexpected", "the stream holds what no server of Orcha's says", { retryable: true, cause });
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   RunFrame,
   RunResult,
   SessionSnapshot,
+  StreamingRun,
 } from "@orcha/contract";
 import type { WriteOptions } from "./agent-client.ts";
 import { readContext, type Connection } from "./connection.ts";
@@ -91,6 +92,9 @@ class Listening {
   readonly result: Promise<ExecutionResult>;
   readonly evaluations: Promise<EvaluationOutcome[]>;
   private readonly work: Omit<Work, "stop">;
+  /** The run is there, and goes on whatever becomes of the connection. */
+  private isStarted = false;
+  private text: StreamingRun | undefined;
   private settled: ExecutionResult | undefined;
   private resolveResult!: (result: ExecutionResult) => void;
   private rejectResult!: (error: OrchaError) => void;
@@ -104,7 +108,7 @@ class Listening {
     this.evaluations = this.listen().catch((error: unknown) => {
       const failure = toOrchaError(error);
       if (this.settled) return [];
-      if (!isOutcomeUnknown(failure)) {
+      if (!isOutcomeUnknown(failure) && !(this.isStarted && failure.retryable)) {
         this.settle(failed(work.sessionId, failure));
         return [];
       }
@@ -128,7 +132,8 @@ class Listening {
       } catch (cause) {
         const error = toOrchaError(cause);
         if (options.signal?.aborted) throw abortedBy(options.signal);
-        failures = heard.any ? 1 : failures + 1;
+        // A run may outlast any number of connections; what went wrong otherwise goes wrong only so often.
+        failures = heard.any && error.code === "network" ? 1 : failures + 1;
         if (!error.retryable || failures >= Math.max(policy.attempts, heard.any ? 2 : 1)) throw error;
         await wait(delayAfter(error, failures, policy), options.signal);
       }
@@ -156,7 +161,8 @@ class Listening {
       for await (const { name, data } of readEvents(response, controller.signal)) {
         heard.any = true;
         // The server's own words, which its contract types; names that this version doesn't know pass by.
-        if (name === "frame" && !this.settled) this.frames.push(data as RunFrame);
+        if (name === "started") this.isStarted = true;
+        if (name === "frame") this.show(data as RunFrame);
         if (name === "result") this.settle(data as ExecutionResult);
         if (name === "evaluations") evaluations = data as EvaluationOutcome[];
         if (name === "error") throw fromServer(data);
@@ -167,6 +173,17 @@ class Listening {
       options.signal?.removeEventListener("abort", abort);
       controller.abort();
     }
+  }
+
+  /** What a server knows that took the run over, or only watches it, may be older than what was shown. */
+  private show(frame: RunFrame): void {
+    if (this.settled) return;
+    if (frame.status === "streaming") {
+      const { round, output } = this.text ?? { round: -1, output: "" };
+      if (frame.round < round || (frame.round === round && frame.output.length <= output.length)) return;
+      this.text = frame;
+    }
+    this.frames.push(frame);
   }
 
   private settle(result: ExecutionResult): void {
