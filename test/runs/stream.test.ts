@@ -176,6 +176,11 @@ describe("silence", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
   afterEach(() => void vi.useRealTimers());
 
+  /** Waits in real time, since what isn't timed takes its time all the same. */
+  async function until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   const hanging = (pieces: readonly string[]) => {
     const body = new ReadableStream<Uint8Array>({
       start(sink) {
@@ -188,6 +193,7 @@ describe("silence", () => {
   test("of half a minute is a connection that is gone", async () => {
     const fetch = answering(() => hanging([started, streaming(0, "Go")]), () => hanging([started, ...ended]));
     const run = clientOver(fetch).supportAgent.run("Hi");
+    await until(() => run.snapshot !== undefined);
     await vi.advanceTimersByTimeAsync(29_999);
     expect(fetch).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(10);
@@ -199,6 +205,7 @@ describe("silence", () => {
     const bed = bedOf(memoryStore(), { support: [{ text: "Well", delayMs: 95_000 }] });
     const fetch = vi.fn<typeof globalThis.fetch>(wayTo(bed));
     const run = clientOver(fetch).supportAgent.run({ content: "Think", variables });
+    await until(() => bed.models.supportAgent.requests.length === 1);
     for (let second = 0; second < 96; second += 1) await vi.advanceTimersByTimeAsync(1000);
     expect(await run.result).toMatchObject({ status: "completed", output: "Well" });
     expect(fetch).toHaveBeenCalledTimes(1);
