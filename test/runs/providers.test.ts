@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { createOrcha, type OrchaOptions } from "@orcha/client";
+import { createOrcha } from "@orcha/client";
 import { memoryStore, type Implementations, type Store } from "@orcha/server";
 import { serve } from "@orcha/server/node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -65,15 +65,15 @@ async function serverOf(store: Store, model: LanguageModelV4, settings: Settings
     void response.clone().text().then((text) => told.push(text), () => {});
     return response;
   };
-  const orcha = createOrcha<typeof agents>({ baseUrl: server.url, fetch: listening } as OrchaOptions<typeof agents>);
+  const orcha = createOrcha<typeof agents>({ baseUrl: server.url, fetch: listening });
   return { orcha, lookups };
 }
 
 /** A store that several servers have, one after the other. */
 function shared(): Store {
   const store = memoryStore();
-  const { close } = store;
-  onTestFinished(() => close());
+  const close = store.close.bind(store);
+  onTestFinished(close);
   store.close = async () => {};
   return store;
 }
