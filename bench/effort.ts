@@ -16,6 +16,8 @@ export interface Effort {
   writerTurns: number;
   /** How much of a second one round of load over HTTP takes. */
   httpShare: number;
+  /** Runs in one round, by how quick their model is, and how often many run at once. */
+  runs: { quick: number; usual: number; crowds: number };
   /** How often a server is started. */
   starts: number;
   /** How many agents an app has whose types are checked. */
@@ -32,6 +34,7 @@ export const fullEffort: Effort = {
   appendSamples: 40,
   writerTurns: 40,
   httpShare: 1,
+  runs: { quick: 20, usual: 3, crowds: 3 },
   starts: 7,
   agentCounts: [1, 50, 500],
 };
@@ -46,6 +49,7 @@ export const quickEffort: Effort = {
   appendSamples: 20,
   writerTurns: 15,
   httpShare: 0.4,
+  runs: { quick: 10, usual: 2, crowds: 1 },
   starts: 3,
   agentCounts: [1, 50],
 };
