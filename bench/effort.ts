@@ -18,6 +18,9 @@ export interface Effort {
   httpShare: number;
   /** Runs in one round, by how quick their model is, and how often many run at once. */
   runs: { quick: number; usual: number; crowds: number };
+  /** How many readers follow sessions, and how many messages are written for them in one round. */
+  tails: number;
+  tailWrites: number;
   /** How often a server is started. */
   starts: number;
   /** How many agents an app has whose types are checked. */
@@ -35,6 +38,8 @@ export const fullEffort: Effort = {
   writerTurns: 40,
   httpShare: 1,
   runs: { quick: 20, usual: 3, crowds: 3 },
+  tails: 1000,
+  tailWrites: 300,
   starts: 7,
   agentCounts: [1, 50, 500],
 };
@@ -50,6 +55,8 @@ export const quickEffort: Effort = {
   writerTurns: 15,
   httpShare: 0.4,
   runs: { quick: 10, usual: 2, crowds: 1 },
+  tails: 200,
+  tailWrites: 100,
   starts: 3,
   agentCounts: [1, 50],
 };

@@ -15,6 +15,7 @@ import { machineOf, textOf, type Report } from "./report.ts";
 import { runsPart } from "./runs-part.ts";
 import { sqlitePart } from "./sqlite-part.ts";
 import { startPart } from "./start-part.ts";
+import { tailsPart } from "./tails-part.ts";
 import { typesPart } from "./types-part.ts";
 
 const { values } = parseArgs({
@@ -61,6 +62,8 @@ async function runPart(name: PartName): Promise<Omit<Part, "seconds">> {
       return httpPart(directory, effort);
     case "runs":
       return runsPart(directory, effort);
+    case "tails":
+      return tailsPart(directory, effort);
     case "start":
       return startPart(directory, effort);
     case "client":

@@ -155,7 +155,7 @@ describe("a server that listens again", () => {
     const run = clientOver(gone).supportAgent.run("Hi");
     await expect(run.result).rejects.toMatchObject({ code: "network" });
     await expect(run.evaluations).rejects.toMatchObject({ code: "network" });
-    expect(gone).toHaveBeenCalledTimes(3);
+    expect(gone).toHaveBeenCalledTimes(4);
   });
 
   test("says for ever what nobody understands: the outcome is unknown", async () => {

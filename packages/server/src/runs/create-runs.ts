@@ -1,11 +1,13 @@
 import type { Agents } from "@orcha/contract";
 import { Answers } from "../answers.ts";
 import type { Changes } from "../changes.ts";
+import type { OnError } from "../failure.ts";
 import type { Idempotency } from "../idempotency.ts";
 import type { Reading } from "../reading.ts";
 import type { Store } from "../store/store.ts";
 import { sleep } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { Tailing } from "../tail/tailing.ts";
 import { Delegating } from "./delegating.ts";
 import { Evaluating } from "./evaluating.ts";
 import { Following } from "./following.ts";
@@ -28,13 +30,13 @@ interface Parts {
 }
 
 /** Wires everything that runs agents. */
-export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number) {
+export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number, onError: OnError) {
   const { store } = given;
   const live = new LiveRuns();
-  const evaluating = new Evaluating(store);
+  const evaluating = new Evaluating(store, onError);
   let isClosing = false;
 
-  const shared = { ...given, live, leases: leaseTerms(leaseMs) };
+  const shared = { ...given, live, leases: leaseTerms(leaseMs), onError };
   const following = new Following(shared);
   const interrupting = new Interrupting(shared);
   const delegating = new Delegating({
@@ -60,10 +62,12 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
   const recovery = new Recovery({ ...shared, runner });
   const starting = new Starting({ ...shared, runner, onAbandoned: (ref) => void recovery.attend(ref) });
   const answers = new Answers({ ...shared, runner, recovery });
+  const tailing = new Tailing(shared);
   const runs = new Runs({ starting, answers, following, interrupting, runner, isClosing: () => isClosing });
 
   async function drain(limitMs: number): Promise<void> {
     isClosing = true;
+    tailing.drain();
     const under = live.all();
     await Promise.race([Promise.all(under.map(({ ended }) => ended)), sleep(limitMs)]);
     for (const run of live.all()) run.handOver();
@@ -71,5 +75,5 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     await evaluating.close();
   }
 
-  return { runs, recovery, drain };
+  return { runs, recovery, tailing, drain };
 }

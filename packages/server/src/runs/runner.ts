@@ -4,6 +4,7 @@ import type { LoopTool } from "@orcha/agent/loop";
 import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata } from "@orcha/contract";
 import { agentOf } from "../call.ts";
 import { keysOf } from "../metadata.ts";
+import type { OnError } from "../failure.ts";
 import type { Lease, SessionRef, SessionWrite, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { actionTool, clientActionTool } from "./action-tool.ts";
@@ -27,6 +28,7 @@ interface Parts {
   surroundings: Surroundings;
   live: LiveRuns;
   leases: LeaseTerms;
+  onError: OnError;
   evaluating: Evaluating;
   delegation: DelegationTools;
 }
@@ -46,7 +48,7 @@ export class Runner {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    this.driver = new Driver(parts.store, parts.surroundings, parts.leases.leaseMs);
+    this.driver = new Driver(parts.store, parts.surroundings, parts.leases.leaseMs, parts.onError);
   }
 
   isHosted(agent: string): boolean {
@@ -78,9 +80,9 @@ export class Runner {
   drive(ref: SessionRef, run: number, lease: Lease, hosted: HostedAgent, log: RunLog, write: SessionWrite): LiveRun {
     const live = new LiveRun(run);
     this.parts.live.add(ref, live);
-    void this.begin(ref, live, lease, hosted, log.after(write), write.view.snapshot)
+    void this.begin(ref, live, lease, hosted, log, write)
       .catch((error: unknown) => {
-        console.error(`orcha: run ${run} of session ${ref.sessionId} could not be driven`, error);
+        this.parts.onError(error, { operation: "run", sessionId: ref.sessionId });
         live.end(undefined, Promise.resolve([]));
       })
       .finally(() => this.parts.live.remove(ref, live));
@@ -92,13 +94,15 @@ export class Runner {
     live: LiveRun,
     lease: Lease,
     hosted: HostedAgent,
-    log: RunLog,
-    { metadata, lineage }: SessionWrite["view"]["snapshot"],
+    before: RunLog,
+    write: SessionWrite,
   ): Promise<void> {
     const { surroundings, evaluating } = this.parts;
+    const log = before.after(write);
     const { last } = log;
     if (last?.number !== live.number) throw new TypeError("the log has another last run");
     const { agent, implementation, model } = hosted;
+    const { metadata, lineage } = write.view.snapshot;
     const skills = new Skills(implementation.skills ?? {}, log.loadedSkills);
     await skills.ready();
     const instructions = fillIn(implementation.instructions, log.variables);
