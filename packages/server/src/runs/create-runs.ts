@@ -35,9 +35,10 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
   const live = new LiveRuns();
   const evaluating = new Evaluating(store, onError);
   let isClosing = false;
+  const closing = new AbortController();
 
   const shared = { ...given, live, leases: leaseTerms(leaseMs), onError };
-  const following = new Following(shared);
+  const following = new Following({ ...shared, closing: closing.signal });
   const interrupting = new Interrupting(shared);
   const delegating = new Delegating({
     ...shared,
@@ -71,6 +72,7 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     const under = live.all();
     await Promise.race([Promise.all(under.map(({ ended }) => ended)), sleep(limitMs)]);
     for (const run of live.all()) run.handOver();
+    closing.abort();
     await Promise.all(under.map(({ ended }) => ended));
     await evaluating.close();
   }
