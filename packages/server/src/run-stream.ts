@@ -4,6 +4,7 @@ import { toOrchaError } from "./failure.ts";
 import { readInput } from "./input.ts";
 import type { RunNews } from "./runs/live-run.ts";
 import type { Runs } from "./runs/runs.ts";
+import { within } from "./store/wait.ts";
 
 /** The operations that can be listened to. */
 export type StreamedName = "run" | "resume";
@@ -105,14 +106,4 @@ function written(news: RunNews): string {
 
 function event(name: string, data: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), milliseconds)));
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -4,7 +4,7 @@ import type { Changes } from "../changes.ts";
 import type { Idempotency } from "../idempotency.ts";
 import type { Reading } from "../reading.ts";
 import type { Store } from "../store/store.ts";
-import { sleep } from "../store/wait.ts";
+import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { Delegating } from "./delegating.ts";
 import { Evaluating } from "./evaluating.ts";
@@ -68,7 +68,7 @@ export function createRuns(given: Parts, implementations: AnyImplementations) {
   async function drain(limitMs: number): Promise<void> {
     isClosing = true;
     const under = live.all();
-    await Promise.race([Promise.all(under.map(({ ended }) => ended)), sleep(limitMs)]);
+    await within(Promise.all(under.map(({ ended }) => ended)), limitMs);
     for (const run of live.all()) run.handOver();
     await Promise.all(under.map(({ ended }) => ended));
     await evaluating.close();

@@ -4,7 +4,7 @@ import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "../call.ts
 import type { Changes } from "../changes.ts";
 import { readWholeEvent, type Reading, type SessionInput } from "../reading.ts";
 import type { Current, SessionRef, Store } from "../store/store.ts";
-import { sleep } from "../store/wait.ts";
+import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft, type DraftText } from "./draft.ts";
 import type { LiveRuns } from "./live-runs.ts";
@@ -53,7 +53,7 @@ export class Interrupting {
     const live = this.parts.live.get(ref);
     if (live) {
       live.interrupt(kind);
-      await Promise.race([live.ended, sleep(patienceMs[kind])]);
+      await within(live.ended, patienceMs[kind]);
     }
     // A run that ended itself has moved the session on: what the caller expected was true before.
     const settling = live ? { principal: call.principal } : call;
