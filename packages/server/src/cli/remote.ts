@@ -13,10 +13,17 @@ export class ServerFailure extends CommandFailure {
   }
 }
 
+/** How to talk to a server, be it in this process. */
+export interface ServerAccess {
+  baseUrl: string;
+  token?: string;
+  answer: Answer;
+}
+
 /** Calls one operation over RPC. Throws `ServerFailure` with the server's own words. */
-export async function callRpc<T>(answer: Answer, base: string, token: string | undefined, operation: string, input: unknown): Promise<T> {
+export async function callRpc<T>({ baseUrl, token, answer }: ServerAccess, operation: string, input: unknown): Promise<T> {
   const response = await answer(
-    new Request(`${base}/rpc/${operation}`, {
+    new Request(`${baseUrl}/rpc/${operation}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
       body: JSON.stringify({ json: input }),
@@ -24,7 +31,7 @@ export async function callRpc<T>(answer: Answer, base: string, token: string | u
     }),
   );
   const body = read(await response.text());
-  if (!body) throw new CommandFailure(`${base} answers ${response.status}, and not as an Orcha server does`);
+  if (!body) throw new CommandFailure(`${baseUrl} answers ${response.status}, and not as an Orcha server does`);
   if (response.ok) return body.json as T;
   const { code, message } = (body.json ?? {}) as { code?: unknown; message?: unknown };
   throw new ServerFailure(String(code), typeof message === "string" ? message : `the server answers ${response.status}`);

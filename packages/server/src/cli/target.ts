@@ -7,7 +7,7 @@ import type { OrchaConfig } from "./config.ts";
 import { wrongUsage } from "./failure.ts";
 import { loadConfig } from "./load-config.ts";
 import { chosenStore, openStore, type StoreFlags } from "./open-store.ts";
-import { answerOver, callRpc, type Answer } from "./remote.ts";
+import { answerOver, callRpc, type Answer, type ServerAccess } from "./remote.ts";
 
 /** The flags that say which sessions a command is about. */
 export interface TargetFlags extends StoreFlags {
@@ -21,6 +21,12 @@ export interface TargetFlags extends StoreFlags {
 /** Something that holds sessions: a store that this process opened, or a server. */
 export interface Target {
   agent: string;
+  /** Where its HTTP interface is, and how it is asked. */
+  server: ServerAccess;
+  /** Runs end with this process. */
+  isLocal: boolean;
+  /** Whether it runs the agent; a server only says so when it is asked. */
+  canRun: boolean;
   call<T>(operation: string, input: object): Promise<T>;
   /** What an export reads without a detour, where this is a store. */
   source?: ExportSource;
@@ -36,21 +42,37 @@ export interface LocalTarget {
 }
 
 /** Opens what the flags or the configuration name, for commands that work on a server as well. */
-export async function openTarget(flags: TargetFlags): Promise<Target> {
+export async function openTarget(flags: TargetFlags, { mustExist = true } = {}): Promise<Target> {
   if (flags.url !== undefined) return openServer(flags, flags.url);
-  const { config, store, call } = await openLocal(flags);
+  const { config, store, call } = await openLocal(flags, { mustExist });
   try {
     const agent = agentOf(flags, config);
-    const { createApp } = await import("../app.ts");
-    // The whole server but for its socket: the same checks, the same answers.
-    const app = createApp({ agents: agentsOf(config, agent), store, auth: () => call.principal, onError: () => {} });
-    const answer: Answer = async (request) => app.fetch(request);
+    const agents = agentsOf(config, agent);
+    const implementations = config?.implementations;
+    const { createService } = await import("../app.ts");
+    // The whole server but for its socket: the same checks, the same answers, the same runs.
+    const service = createService({
+      agents,
+      store,
+      auth: () => call.principal,
+      onError: () => {},
+      ...(implementations ? { implementations } : {}),
+    });
+    const answer: Answer = async (request) => service.app.fetch(request);
+    const server = { baseUrl: "http://orcha.local", answer };
     const { storeSource } = await import("../export-source.ts");
     return {
       agent,
-      call: (operation, input) => callRpc(answer, "http://orcha.local", undefined, operation, { agent, ...input }),
-      source: storeSource({ agents: agentsOf(config, agent), store }, call),
-      close: () => store.close(),
+      server,
+      isLocal: true,
+      canRun: implementations !== undefined && Object.hasOwn(implementations, agent),
+      call: (operation, input) => callRpc(server, operation, { agent, ...input }),
+      source: storeSource({ agents, store }, call),
+      close: async () => {
+        // What a command leaves at work goes to whoever comes next.
+        await service.drain(0);
+        await store.close();
+      },
     };
   } catch (error) {
     await store.close();
@@ -63,8 +85,16 @@ async function openServer(flags: TargetFlags, url: string): Promise<Target> {
   if (also) throw wrongUsage(`--${also} is for a store of this machine; with --url the server and the token decide`);
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw wrongUsage(`--url must be like http://127.0.0.1:4310, not ${url}`);
   const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(flags.config) : undefined);
-  const base = url.replace(/\/+$/, "");
-  return { agent, call: (operation, input) => callRpc(answerOver, base, flags.token, operation, { agent, ...input }), close: async () => {} };
+  const { token } = flags;
+  const server = { baseUrl: url.replace(/\/+$/, ""), answer: answerOver, ...(token === undefined ? {} : { token }) };
+  return {
+    agent,
+    server,
+    isLocal: false,
+    canRun: true,
+    call: (operation, input) => callRpc(server, operation, { agent, ...input }),
+    close: async () => {},
+  };
 }
 
 /** Opens a store, for commands that no server offers. */
