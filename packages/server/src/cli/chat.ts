@@ -4,7 +4,6 @@ import { clientOf, describeAgent, toCommandFailure } from "./connect.ts";
 import { Conversation } from "./conversation.ts";
 import { targetFlags, withExamples, withTarget } from "./flags.ts";
 import { LineReader } from "./line-reader.ts";
-import { checkCanRun } from "./run.ts";
 import { checkOpening, readOpening, withOpening, type OpeningFlags } from "./run-input.ts";
 import { openTarget, type TargetFlags } from "./target.ts";
 import type { Terminal } from "./terminal.ts";
@@ -34,10 +33,9 @@ export function addChat(program: Command, terminal: Terminal): void {
 async function chat(terminal: Terminal, flags: TargetFlags, given: Flags): Promise<void> {
   checkOpening(given, given.session);
   const opening = readOpening(given);
-  const target = await openTarget(flags, { mustExist: given.session !== undefined });
+  const target = await openTarget(flags, { mustExist: given.session !== undefined, mustRun: true });
   let lines: LineReader | undefined;
   try {
-    checkCanRun(target);
     const description = await describeAgent(target);
     if (terminal.canAsk) terminal.note(terminal.style("dim", `Talking to ${target.agent}. /help says more; Ctrl-D leaves.`));
     lines = new LineReader(terminal);

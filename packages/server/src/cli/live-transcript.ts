@@ -26,6 +26,10 @@ export class LiveTranscript {
   /** The text in the making as far as it is on the screen. */
   private shown = "";
   private round: number | undefined;
+  /** The history was faster than the text in the making: what is left of that round has been told. */
+  private toldRound: number | undefined;
+  /** The last whole message that wasn't seen in the making. */
+  private lastSaid: string | undefined;
   /** Who may run an agent may not be allowed to read. */
   private canRead = true;
 
@@ -41,6 +45,8 @@ export class LiveTranscript {
   follow(sessionId: string): void {
     this.sessionId = sessionId;
     this.round = undefined;
+    this.toldRound = undefined;
+    this.lastSaid = undefined;
   }
 
   /** Takes all that is there for known. */
@@ -51,13 +57,17 @@ export class LiveTranscript {
   /** Shows how far an answer is. */
   async grow(round: number, output: string): Promise<void> {
     this.progress.clear();
-    if (this.round !== undefined && round !== this.round) await this.catchUp();
-    this.round = round;
-    if (this.isStructured) return;
     const text = printable(output);
+    if (round !== this.round) {
+      if (this.round !== undefined) await this.catchUp();
+      this.round = round;
+      if (this.lastSaid?.startsWith(text) === true) this.toldRound = round;
+    }
+    if (this.isStructured || round === this.toldRound) return;
     if (!text.startsWith(this.shown)) await this.endLine();
     await this.terminal.write(text.slice(this.shown.length));
     this.shown = text;
+    this.lastSaid = undefined;
   }
 
   /** Shows what has been done meanwhile, and what is at work now. */
@@ -103,7 +113,10 @@ export class LiveTranscript {
   /** Says a whole text, of which some may be on the screen. */
   private async say(text: string): Promise<void> {
     this.progress.clear();
-    if (!text.startsWith(this.shown)) await this.endLine();
+    const isSeen = this.shown !== "" && text.startsWith(this.shown);
+    if (isSeen) this.toldRound = this.round;
+    else this.lastSaid = text;
+    if (!isSeen) await this.endLine();
     await this.terminal.write(`${text.slice(this.shown.length)}\n`);
     this.shown = "";
   }

@@ -2,7 +2,7 @@ import type { AgentClient, CallOptions } from "@orcha/client";
 import type { Command } from "commander";
 import { commandAfter } from "./again.ts";
 import { clientOf, describeAgent, toCommandFailure, type AgentDescription } from "./connect.ts";
-import { Interrupted, wrongUsage } from "./failure.ts";
+import { Interrupted } from "./failure.ts";
 import { targetFlags, withExamples, withJson, withTarget } from "./flags.ts";
 import { LiveTranscript } from "./live-transcript.ts";
 import { ServerFailure } from "./remote.ts";
@@ -34,10 +34,9 @@ export function addRun(program: Command, terminal: Terminal): void {
 }
 
 async function runOnce(terminal: Terminal, flags: TargetFlags, request: RunRequest, isJson: boolean): Promise<void> {
-  const target = await openTarget(flags, { mustExist: request.sessionId !== undefined });
+  // Answers are recorded for agents that run elsewhere, too.
+  const target = await openTarget(flags, { mustExist: request.sessionId !== undefined, mustRun: !request.isAnswer });
   try {
-    // Answers are recorded for agents that run elsewhere, too.
-    if (!request.isAnswer) checkCanRun(target);
     const signal = terminal.interrupts();
     const client = clientOf(target);
     const description = await describeAgent(target);
@@ -61,12 +60,6 @@ async function runOnce(terminal: Terminal, flags: TargetFlags, request: RunReque
   } finally {
     await target.close();
   }
-}
-
-/** Says in time that nobody would answer. */
-export function checkCanRun({ agent, canRun }: Target): void {
-  if (canRun) return;
-  throw wrongUsage(`${agent} can't run here: give orcha.config.ts an implementation of it, or name a server that has one with --url`);
 }
 
 function start(client: AgentClient, request: RunRequest, options: CallOptions): AnyExecution {

@@ -25,8 +25,6 @@ export interface Target {
   server: ServerAccess;
   /** Runs end with this process. */
   isLocal: boolean;
-  /** Whether it runs the agent; a server only says so when it is asked. */
-  canRun: boolean;
   call<T>(operation: string, input: object): Promise<T>;
   /** What an export reads without a detour, where this is a store. */
   source?: ExportSource;
@@ -41,10 +39,18 @@ export interface LocalTarget {
   call: Call;
 }
 
+/** What a command needs of what it opens. */
+interface Needs {
+  /** A misspelt file is not made. */
+  mustExist?: boolean;
+  /** The agent runs in this process; what a server runs, it says itself. */
+  mustRun?: boolean;
+}
+
 /** Opens what the flags or the configuration name, for commands that work on a server as well. */
-export async function openTarget(flags: TargetFlags, { mustExist = true } = {}): Promise<Target> {
+export async function openTarget(flags: TargetFlags, needs: Needs = {}): Promise<Target> {
   if (flags.url !== undefined) return openServer(flags, flags.url);
-  const { config, store, call } = await openLocal(flags, { mustExist });
+  const { config, store, call } = await openLocal(flags, needs);
   try {
     const agent = agentOf(flags, config);
     const agents = agentsOf(config, agent);
@@ -65,7 +71,6 @@ export async function openTarget(flags: TargetFlags, { mustExist = true } = {}):
       agent,
       server,
       isLocal: true,
-      canRun: implementations !== undefined && Object.hasOwn(implementations, agent),
       call: (operation, input) => callRpc(server, operation, { agent, ...input }),
       source: storeSource({ agents, store }, call),
       close: async () => {
@@ -91,21 +96,27 @@ async function openServer(flags: TargetFlags, url: string): Promise<Target> {
     agent,
     server,
     isLocal: false,
-    canRun: true,
     call: (operation, input) => callRpc(server, operation, { agent, ...input }),
     close: async () => {},
   };
 }
 
 /** Opens a store, for commands that no server offers. */
-export async function openLocal(flags: TargetFlags, { mustExist = true } = {}): Promise<LocalTarget> {
+export async function openLocal(flags: TargetFlags, { mustExist = true, mustRun = false }: Needs = {}): Promise<LocalTarget> {
   if (flags.url !== undefined) throw wrongUsage("this works on a store itself: give --file or --database instead of --url");
   const config = await loadConfig(flags.config);
+  if (mustRun) checkRuns(agentOf(flags, config), config);
   const principal: Principal = { tenant: flags.tenant ?? "default", scopes: allScopes };
   const fault = principalFault(principal);
   if (fault !== undefined) throw wrongUsage(`--${fault}`);
   const store = await openStore(chosenStore(flags, config?.store), { mustExist });
   return { config, store, call: { principal } };
+}
+
+/** Says that nobody would answer, before anything is made. */
+function checkRuns(agent: string, config: OrchaConfig | undefined): void {
+  if (config?.implementations && Object.hasOwn(config.implementations, agent)) return;
+  throw wrongUsage(`${agent} can't run here: give orcha.config.ts an implementation of it, or name a server that has one with --url`);
 }
 
 /** The agent that a flag names, or the only one there is. */
