@@ -59,7 +59,8 @@ export class LiveTranscript {
     this.progress.clear();
     const text = printable(output);
     if (round !== this.round) {
-      if (this.round !== undefined) await this.catchUp();
+      // What earlier rounds did stands before this one's text, also where they said nothing themselves.
+      if (round > 0) await this.catchUp();
       this.round = round;
       if (this.lastSaid?.startsWith(text) === true) this.toldRound = round;
     }
