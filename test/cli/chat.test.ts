@@ -82,9 +82,10 @@ describe("orcha chat through a pipe", () => {
   });
 });
 
+/* oxlint-disable no-control-regex -- Escape sequences are what the rest is about. */
+
 /** What a person sees, without colours and movements of the cursor. */
 function seen(output: string): string {
-  // oxlint-disable-next-line no-control-regex -- Escape sequences are what this is about.
   return output.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, "");
 }
 
@@ -94,7 +95,6 @@ async function inTerminal(args: string, place: Place): Promise<Running & { type(
   return { ...running, type: (text) => void running.child.stdin?.write(text) };
 }
 
-// oxlint-disable-next-line no-control-regex -- A prompt is redrawn by escape sequences.
 const prompt = /> \u001b\[22m\u001b\[3G$/;
 
 describe("orcha chat in a terminal", () => {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { leftovers, listed } from "../import/sessions.ts";
 import { sqliteIn, temporaryFolders, temporarySchemas } from "../stores.ts";
 import { lineOf, writeLog } from "./logs.ts";
@@ -36,7 +36,7 @@ describe("orcha serve", () => {
     expect(typedStore.stdout).toContain("ses_a");
     expect((await orcha(["delete", "ses_a", "-y", ...over], { cwd, env: token })).stdout).toBe("Deleted ses_a.\n");
     const remoteImport = await orcha(["import", "log.jsonl", "--file", "other.db", "--url", url], { cwd });
-    expect([remoteImport.code, remoteImport.stderr]).toEqual([2, "orcha: this works on a store itself: give --file or --database instead of --url\n"]);
+    expect([remoteImport.code, remoteImport.stderr]).toEqual([2, "orcha: --file is for a store of this machine; with --url the server and the token decide\n"]);
     server.child.kill("SIGINT");
     expect((await server.ended).code).toBe(0);
   });
@@ -49,6 +49,106 @@ describe("orcha serve", () => {
     expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("Take another port: --port 4311")]);
     server.child.kill("SIGTERM");
     expect((await server.ended).code).toBe(0);
+  });
+});
+
+/** Starts a server on `orcha.db` of the folder, and answers the flags and the token of an admin. */
+async function served(cwd: string, place: { env?: Record<string, string> } = {}) {
+  const server = start([...program, "serve", "--config", configFile], { cwd, ...place });
+  onTestFinished(() => void server.child.kill());
+  const url = /http:\S+/.exec(await server.printed(/Orcha serves .* at \S+\n/))?.[0] ?? "";
+  return { server, over: ["--url", url], admin: { ORCHA_TOKEN: "an-admin-of-the-tests" } };
+}
+
+describe("orcha import into a server", () => {
+  test("takes what a store takes, and says what a store says", async () => {
+    const cwd = await folders();
+    const { over, admin: env } = await served(cwd);
+    await writeLog(join(cwd, "log.jsonl"), 6_000_000, "ses_a");
+    const chat = JSON.stringify([{ role: "user", content: "Hi" }]);
+    const cases: [args: string[], input?: string][] = [
+      [["log.jsonl"]],
+      [["log.jsonl", "--id", "ses_b", "--json"]],
+      [["log.jsonl"]],
+      [["-", "--id", "ses_chat", ...agent], chat],
+      [["-"], chat],
+      [["-"], `${lineOf(1)}{`],
+      [["-", "--format", "bundle"], lineOf(1)],
+      [["nothing.jsonl"]],
+      [["."]],
+    ];
+    for (const [args, input = ""] of cases) {
+      const near = await orcha(["import", ...args, "--file", "near.db"], { cwd, input });
+      expect(await orcha(["import", ...args, ...over], { cwd, env, input }), `of ${args.join(" ")}`).toEqual(near);
+    }
+    for (const id of ["ses_a", "ses_b", "ses_chat"]) {
+      const page = ["history", id, "--json", ...agent];
+      expect((await orcha([...page, ...over], { cwd, env })).stdout.length).toBe((await orcha([...page, "--file", "near.db"], { cwd })).stdout.length);
+    }
+    const copied = await orcha(["import", "log.jsonl", "--new-ids", ...over], { cwd, env });
+    expect(copied.stdout).toMatch(/^Imported 1 session, [\d,]+ events\.\n {2}ses_\w+ {2}supportAgent, [\d,]+ events, ses_a in the file\n$/);
+    const writer = await orcha(["import", "log.jsonl", "--new-ids", ...over], { cwd, env: { ORCHA_TOKEN: "a-token-of-the-tests" } });
+    expect([writer.code, writer.stderr]).toEqual([1, 'orcha: this call needs the scope "admin"\n']);
+    expect((await orcha(["import", "log.jsonl", ...over], { cwd })).stderr).toMatch(/^orcha: this server needs a valid token\. Give a token/);
+    const nowhere = await orcha(["import", "log.jsonl", "--url", "http://127.0.0.1:9"], { cwd });
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringMatching(/^orcha: http:\/\/127\.0\.0\.1:9 can't be reached/)]);
+  });
+
+  test("at Ctrl-C leaves nothing behind, and nor does a client that is killed", async () => {
+    for (const [signal, expected] of [["SIGINT", 130], ["SIGKILL", null]] as const) {
+      const cwd = await folders();
+      const { over, admin: env } = await served(cwd);
+      const importing = start([...program, "import", "-", ...over], { cwd, env });
+      for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
+      const store = await sqliteIn(cwd);
+      await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+      importing.child.kill(signal);
+      const { code, stderr, stdout } = await importing.ended;
+      expect([code, stderr, stdout]).toEqual([expected, signal === "SIGINT" ? "orcha: interrupted\n" : "", ""]);
+      await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(0);
+      expect(await listed(store)).toEqual([]);
+      await store.close();
+    }
+  });
+
+  test("where the server goes away says what became of the file", async () => {
+    const cwd = await folders();
+    const { server, over, admin: env } = await served(cwd);
+    const importing = start([...program, "import", "-", ...over], { cwd, env });
+    for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
+    const store = await sqliteIn(cwd);
+    await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+    await store.close();
+    server.child.kill("SIGKILL");
+    await server.ended;
+    importing.child.stdin?.end(lineOf(1502));
+    expect(await importing.ended).toEqual({ code: 1, stderr: "orcha: the connection broke, and nothing was imported\n", stdout: "" });
+  });
+
+  test("100 MB go in within 300 MB of memory of the server, and 170 of the command", async () => {
+    const cwd = await folders();
+    const { server, over, admin: env } = await served(cwd);
+    const events = await writeLog(join(cwd, "log.jsonl"), 100_000_000);
+    const importing = start([...program, "import", "log.jsonl", ...over], { cwd, env });
+    const peaks = [0, 0];
+    const watch = setInterval(() => {
+      for (const [index, { child }] of [server, importing].entries()) peaks[index] = Math.max(peaks[index] ?? 0, peakMegabytes(child.pid) ?? 0);
+    }, 20);
+    const { code, stdout } = await importing.ended;
+    clearInterval(watch);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${events.toLocaleString("en-US")} events`)]);
+    expect(peaks[0]).toBeLessThan(300);
+    expect(peaks[1]).toBeLessThan(170);
+  }, 60_000);
+
+  test("shows on a terminal how much was sent", async () => {
+    const cwd = await folders();
+    const { over, admin: env } = await served(cwd);
+    await writeLog(join(cwd, "log.jsonl"), 12_000_000);
+    const { stdout, code } = await terminal(`${typed} import log.jsonl ${over.join(" ")}`, { cwd, env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Importing: [\d.]+ MB of 12 MB, \d+ %\r/);
+    expect(stdout).toContain("\u001b[2KImported 1 session");
   });
 });
 

@@ -11,7 +11,7 @@ const folders = temporaryFolders();
 
 // A developer's own keys would answer in the script's place.
 const { CI: _ci, ORCHA_MODEL: _model, OPENAI_API_KEY: _openai, ANTHROPIC_API_KEY: _anthropic, GOOGLE_GENERATIVE_AI_API_KEY: _google, ...env } = process.env;
-const command = [process.execPath, "--conditions=source", program];
+const command = [process.execPath, "--conditions=orcha-source", program];
 
 async function start(...flags: string[]) {
   return run([...command, ...flags], await folders());

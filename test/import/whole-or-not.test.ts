@@ -103,6 +103,7 @@ describeStores("an import", (make) => {
     expect(await codeOf(load(store, ` ${messages}`, { agent: "supportAgent" }))).toBe("session_exists");
     expect((await load(store, messages, { agent: "supportAgent", newIds: true })).sessions).toHaveLength(1);
     expect(await codeOf(load(store, messages))).toBe("invalid_input");
+    expect(await codeOf(load(store, messages, { agent: "supportAgent", sessionId: "../a" }))).toBe("invalid_input");
     expect(await codeOf(load(store, '[{"role":"robot"}]', { agent: "supportAgent" }))).toBe("history_invalid");
   });
 

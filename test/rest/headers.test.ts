@@ -84,6 +84,20 @@ test.each(['"12"', "12"])("an ETag goes back as If-Match: %s", async (ifMatch) =
   expect([status, body]).toEqual([409, expect.objectContaining({ code: "sequence_conflict" })]);
 });
 
+test.each(["", "/history", "/events", "/history?page=2&pageSize=3"])("a reader who has %j of a session gets no second copy of it", async (path) => {
+  const { send } = await seeded();
+  const url = `${sessions}/ses_1${path}`;
+  for (const known of ['"12"', 'W/"12"', '"3", "12"', "*"]) {
+    const { status, text, headers } = await send(url, { headers: { "if-none-match": known } });
+    expect([status, text, headers.get("etag"), headers.get("cache-control")], `to ${known}`).toEqual([304, "", '"12"', "no-store"]);
+  }
+  expect((await send(url, { method: "HEAD", headers: { "if-none-match": '"12"' } })).status).toBe(304);
+  for (const other of ['"11"', "12", '"120"']) expect((await send(url, { headers: { "if-none-match": other } })).status).toBe(200);
+  await send(`${sessions}/ses_1`, { method: "PATCH", headers: json, body: '{"name":"n"}' });
+  expect((await send(url, { headers: { "if-none-match": '"12"' } })).status).toBe(200);
+  expect((await send(`${sessions}/nowhere`, { headers: { "if-none-match": "*" } })).status).toBe(404);
+});
+
 test("an error says how long to wait, in whole seconds", async () => {
   const limited = new OrchaError("rate_limited", "slower", { details: { retryAfterMs: 1200 } });
   const { send } = bothOf(memoryStore(), { auth: () => Promise.reject(limited) });
@@ -166,7 +180,7 @@ describe("CORS by configuration", () => {
     expect(status).toBe(204);
     expect(headers.get("access-control-allow-origin")).toBe(origin);
     expect(headers.get("access-control-allow-methods")).toContain("PATCH");
-    expect(headers.get("access-control-allow-headers")).toBe("authorization,content-type,idempotency-key,if-match,x-request-id");
+    expect(headers.get("access-control-allow-headers")).toBe("authorization,content-type,idempotency-key,if-match,if-none-match,x-request-id");
   });
 
   test("lets a listed page read answers and errors, of REST and RPC, and no other page", async () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { contract, errorTable, type OperationName } from "@orcha/contract";
 import { memoryStore } from "@orcha/server";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
@@ -68,7 +70,7 @@ test("is OpenAPI 3.1, and every reference leads somewhere", () => {
 
 test("names every operation as the contract does", () => {
   const ids = Object.values(document.paths).flatMap((path) => Object.values(path).flatMap(({ operationId }) => operationId ?? []));
-  expect(new Set(ids)).toEqual(new Set(["agents", ...operations.filter((operation) => operation !== "restore")]));
+  expect(new Set(ids)).toEqual(new Set(["agents", "importSessions", ...operations.filter((operation) => operation !== "restore")]));
   expect(ids.length).toBe(new Set(ids).size);
 });
 
@@ -98,6 +100,22 @@ test.each(["HistoryItem", "SessionEvent", "MessageData", "MessageContent", "Assi
   for (const [value, $ref] of Object.entries(discriminator.mapping)) {
     const field = schemaOf($ref.split("/").at(-1) ?? "").properties?.[discriminator.propertyName];
     expect(field?.enum ?? [field?.const]).toContain(value);
+  }
+});
+
+test("what an import answers is what the document says", async () => {
+  const { send } = bothOf(memoryStore());
+  const described = document.paths["/import"]?.["post"];
+  const text = readFileSync(join(import.meta.dirname, "../corpus/019-torn-last-line/input.jsonl"), "utf8");
+  const schema = described?.responses[201]?.content?.["application/json"].schema;
+  const post = (body: string, query = "") => send(`/api/import?agent=supportAgent${query}`, { method: "POST", headers: { "content-type": "application/x-ndjson" }, body });
+  for (const answer of [await post(text), await post(text, "&newIds=true")]) {
+    expect(answer).toMatchObject({ status: 201, json: { findings: [{ code: "torn_tail_dropped" }] } });
+    expect(faultOf(schema, answer.json)).toBe("");
+  }
+  for (const answer of [await post(text), await post("{")]) {
+    expect(Object.keys(described?.responses ?? {})).toContain(String(answer.status));
+    expect(faultOf(errorBody, answer.json)).toBe("");
   }
 });
 

@@ -25,6 +25,8 @@ export interface BedOptions {
   app?: Partial<AppOptions<typeof agents>>;
   client?: Partial<OrchaOptions>;
   effects?: Effects;
+  /** Tells whether the server's process is gone: then nothing of it can be ended in order. */
+  isDead?: () => boolean;
 }
 
 /** A server in this process on a store, and a client that talks to it byte for byte as over the network. */
@@ -58,7 +60,7 @@ export function bedOf(store: Store, options: BedOptions = {}): Bed {
   // As `serve` does it: first the work ends, then the store.
   const close = store.close.bind(store);
   store.close = async () => {
-    await service.drain(0);
+    if (options.isDead?.() !== true) await service.drain(0);
     await close();
   };
   const orcha = createOrcha<typeof agents>({

@@ -89,7 +89,7 @@ export function createExecution({ stop, sessionId, ...work }: Work): Execution<A
 class Listening {
   readonly frames = new LatestStream<RunFrame | ExecutionResult>();
   readonly result: Promise<ExecutionResult>;
-  readonly evaluations: Promise<EvaluationOutcome<string>[]>;
+  readonly evaluations: Promise<EvaluationOutcome[]>;
   private readonly work: Omit<Work, "stop">;
   private settled: ExecutionResult | undefined;
   private resolveResult!: (result: ExecutionResult) => void;
@@ -114,7 +114,7 @@ class Listening {
     });
   }
 
-  private async listen(): Promise<EvaluationOutcome<string>[]> {
+  private async listen(): Promise<EvaluationOutcome[]> {
     const { options, policy } = this.work;
     // Input is checked, and the key made, once: every connection sends the same.
     const context = await Promise.resolve().then(() => readContext(options));
@@ -139,13 +139,13 @@ class Listening {
   private async connect(
     context: ReturnType<typeof readContext>,
     heard: { any: boolean },
-  ): Promise<EvaluationOutcome<string>[] | undefined> {
+  ): Promise<EvaluationOutcome[] | undefined> {
     const { operation, input, options, listen } = this.work;
     const controller = new AbortController();
     const abort = (): void => controller.abort();
     options.signal?.addEventListener("abort", abort);
     if (options.signal?.aborted) abort();
-    let evaluations: EvaluationOutcome<string>[] = [];
+    let evaluations: EvaluationOutcome[] = [];
     try {
       const response = await listen(operation, input, context, controller.signal);
       // A proxy that holds streams back may have asked for the plain answer.
@@ -153,12 +153,12 @@ class Listening {
         this.settle(response as ExecutionResult);
         return [];
       }
-      for await (const { name, data } of readEvents(response)) {
+      for await (const { name, data } of readEvents(response, controller.signal)) {
         heard.any = true;
         // The server's own words, which its contract types; names that this version doesn't know pass by.
         if (name === "frame" && !this.settled) this.frames.push(data as RunFrame);
         if (name === "result") this.settle(data as ExecutionResult);
-        if (name === "evaluations") evaluations = data as EvaluationOutcome<string>[];
+        if (name === "evaluations") evaluations = data as EvaluationOutcome[];
         if (name === "error") throw fromServer(data);
         if (name === "end") return evaluations;
       }
@@ -182,13 +182,18 @@ function failed(sessionId: string, { code, message, retryable, details }: OrchaE
 }
 
 function fromServer(data: unknown): OrchaError {
-  if (!isPlainObject(data) || typeof data["code"] !== "string") return new OrchaError("unexpected", "the server's error can't be read");
+  if (!isPlainObject(data) || !isCode(data["code"])) return new OrchaError("unexpected", "the server's error can't be read");
   const { code, message, retryable, details } = data;
-  return new OrchaError(code as OrchaErrorCode, String(message), {
+  return new OrchaError(code, String(message), {
     retryable: retryable === true,
     status: 200,
     ...(isPlainObject(details) ? { details } : {}),
   });
+}
+
+/** The code of a newer server is what `Unlisted` stands for. */
+function isCode(code: unknown): code is OrchaErrorCode {
+  return typeof code === "string";
 }
 
 /** Without a status no server answered; what was refused before it was sent has a code of the server's all the same. */

@@ -62,6 +62,9 @@ export interface ActionTypes<Arguments = unknown, Output = unknown> {
   output: Output;
 }
 
+/** The arguments of one action. Looked up rather than inferred, which costs the compiler several times as much. */
+export type ArgumentsOf<A> = A["arguments" & keyof A];
+
 /** Everything about an agent that a client's types depend on, as a plain interface. */
 export interface AgentTypes {
   metadata: object;
@@ -84,13 +87,13 @@ type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : 
 type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;
 type MetadataOf<S> = S extends StandardSchemaV1 ? (InputOf<S> extends infer M extends object ? M : never) : Metadata;
 type KeysOf<R> = R extends object ? keyof R & string : never;
-type ActionsOf<R> = R extends object
-  ? {
-      [Name in keyof R & string]: R[Name] extends { input: infer I }
-        ? ActionTypes<InputOf<I>, R[Name] extends { output: infer O } ? OutputOf<O> : unknown>
-        : never;
-    }
-  : object;
+type ActionsOf<R> = R extends Readonly<Record<string, ActionDefinition>> ? { [Name in keyof R & string]: ActionTypesOf<R[Name]> } : object;
+
+/** The types of one definition. An interface, whose fields the compiler works out only where they are read. */
+export interface ActionTypesOf<A extends ActionDefinition> extends ActionTypes {
+  arguments: StandardSchemaV1.InferInput<A["input"]>;
+  output: A extends { output: infer O } ? OutputOf<O> : unknown;
+}
 
 /** The plain types that a definition stands for. */
 export interface AgentTypesOf<D extends AgentDefinition> extends AgentTypes {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { ActionTypes, AgentTypes, AnyAgentTypes, Unlisted } from "./agent.ts";
+import type { AgentTypes, AnyAgentTypes, ArgumentsOf, Unlisted } from "./agent.ts";
 import { messageContentSchema, type MessageContent } from "./content.ts";
 import type { ClientActionOutcome, EvaluationMetric, SessionEvent } from "./event.ts";
 import { evaluationMetricSchema } from "./event-schema.ts";
@@ -131,8 +131,6 @@ export type StoredItem =
   | UnreadableItem;
 
 export type ItemType = StoredItem["type"];
-
-type ArgumentsOf<A> = A extends ActionTypes<infer Arguments> ? Arguments : never;
 
 /** The actions of an agent as items; narrow by `name`. */
 export type ActionItemOf<T extends AgentTypes> =

@@ -103,7 +103,7 @@ export const runResultSchema: v.GenericSchema<RunResult> = v.variant("status", [
       details: v.optional(v.unknown()),
     }),
   }),
-]) as unknown as v.GenericSchema<RunResult>;
+]);
 
 export const evaluationOutcomeSchema: v.GenericSchema<EvaluationOutcome> = v.object({
   name: v.string(),

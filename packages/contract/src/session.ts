@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { ActionTypes, AgentTypes, AnyAgentTypes, Unlisted } from "./agent.ts";
+import type { AgentTypes, AnyAgentTypes, ArgumentsOf, Unlisted } from "./agent.ts";
 import type { ClientActionCall, EventError, Lineage, RunStatus } from "./event.ts";
 import { isPlainObject, type Path } from "./json.ts";
 import { usageSchema, type Usage } from "./usage.ts";
@@ -18,10 +18,7 @@ export interface PendingClientAction<Name = string, Arguments = unknown> {
 /** The pending client actions of an agent; narrow by `name`. */
 export type PendingClientActionOf<T extends AgentTypes> =
   | {
-      [Name in keyof T["clientActions"] & string]: PendingClientAction<
-        Name,
-        T["clientActions"][Name] extends ActionTypes<infer Arguments> ? Arguments : never
-      >;
+      [Name in keyof T["clientActions"] & string]: PendingClientAction<Name, ArgumentsOf<T["clientActions"][Name]>>;
     }[keyof T["clientActions"] & string]
   | PendingClientAction<Unlisted>;
 

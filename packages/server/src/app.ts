@@ -1,20 +1,23 @@
 import { contract, OrchaError, type Agents, type OperationName } from "@orcha/contract";
 import { Hono, type Context } from "hono";
 import { everybody, type Authenticate } from "./auth.ts";
+import { compressFor } from "./compress.ts";
 import { crossOrigin, type CorsOptions } from "./cors.ts";
 import { isRest, isServerFault, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
 import { requestIdOf, sign } from "./headers.ts";
+import { unlessKnown } from "./known.ts";
 import { limitBody } from "./limit.ts";
 import { createReadiness } from "./ready.ts";
 import type { Reply } from "./reply.ts";
 import { answerRest, operationsOf } from "./rest.ts";
+import { answerImport } from "./rest-import.ts";
 import { restPages } from "./rest-pages.ts";
 import { restRoutes } from "./rest-routes.ts";
 import { createRouter } from "./router.ts";
 import { createRpc } from "./rpc.ts";
 import { Streaming } from "./run-stream.ts";
 import type { Implementations } from "./runs/implementation.ts";
-import { createSessions } from "./sessions.ts";
+import { createSessions, defaultLeaseMs } from "./sessions.ts";
 import { Splicing } from "./splice.ts";
 import type { Store } from "./store/store.ts";
 import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
@@ -25,11 +28,20 @@ export interface AppOptions<A extends Agents = Agents> {
   store: Store;
   /** How this server runs the agents; one without an implementation runs elsewhere, and its log is kept all the same. */
   implementations?: Implementations<A>;
+  /** How long a run may be silent before another server takes it over, in milliseconds; default 10,000, at least 100. */
+  leaseMs?: number;
   /** Who may call; without it everybody may do everything, so the server must only be reachable from this machine. */
   auth?: Authenticate;
   /** Which pages of other origins may call; by default none. */
   cors?: CorsOptions;
-  /** The clock, the id maker and the digest; the real ones by default. */
+  /**
+   * Whether callers that take gzip get it, for answers of a kilobyte and more. By default `serve()` compresses what leaves
+   * the private network, and `createApp()` nothing: places that run `fetch` handlers compress by themselves.
+   */
+  compress?: boolean;
+  /** The largest file that `POST /api/import` takes, in bytes; default 10 GiB. All other bodies have at most 4 MiB. */
+  maxImportBytes?: number;
+  /** The clock, the id maker, the digest and the compression; the real ones by default. */
   surroundings?: Partial<Surroundings>;
   /** Told of each failure that is the server's own fault; default `console.error`. */
   onError?: OnError;
@@ -57,11 +69,19 @@ export function createApp<A extends Agents>(options: AppOptions<A>): Hono {
   return createService(options).app;
 }
 
-/** Builds the app and what works beside it. `splice` is for tests, which compare the two ways of answering a page. */
-export function createService<A extends Agents>(options: AppOptions<A>, { splice = true } = {}): Service {
-  const { agents, store, auth = everybody, cors, onError = logError } = options;
+/** What only this package sets. */
+interface Inside {
+  /** For tests, which compare the two ways of answering a page. */
+  splice?: boolean;
+  /** Whether compressing pays for a caller, where the options don't say it. */
+  isFar?: (request: Request, env: unknown) => boolean;
+}
+
+/** Builds the app and what works beside it. Throws as `createApp` does. */
+export function createService<A extends Agents>(options: AppOptions<A>, { splice = true, isFar = () => false }: Inside = {}): Service {
+  const { agents, store, auth = everybody, cors, compress, maxImportBytes = 10_737_418_240, onError = logError } = options;
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
-  const sessions = createSessions(agents, store, surroundings, options.implementations);
+  const sessions = createSessions(agents, store, surroundings, options);
   const parts = {
     router: createRouter(sessions),
     auth,
@@ -101,6 +121,9 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
       }),
     );
   }
+  app.all("/api/import", (context) =>
+    answer(context, "/import", () => answerImport({ agents, store, auth, surroundings, maxBytes: maxImportBytes }, context.req.raw)),
+  );
   for (const [path, page] of restPages({ agents, auth, surroundings })) {
     app.get(`/api${path}`, (context) => answer(context, path, () => page(context.req.raw)));
   }
@@ -110,12 +133,16 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
 
   /** Answers under the request's name, whatever happens. */
   async function answer(context: Context, operation: string, work: () => Promise<Reply | Response>): Promise<Response> {
-    const requestId = requestIdOf(context.req.raw) ?? surroundings.requestId();
+    const { raw: request } = context.req;
+    const requestId = requestIdOf(request) ?? surroundings.requestId();
+    let reply: Reply | Response;
     try {
-      return sign(await work(), requestId);
+      reply = unlessKnown(request, await work());
     } catch (error) {
-      return sign(refuse(context, toOrchaError(error), operation, requestId), requestId);
+      reply = refuse(context, toOrchaError(error), operation, requestId);
     }
+    if (compress ?? isFar(request, context.env)) reply = await compressFor(request, reply, surroundings);
+    return sign(reply, requestId);
   }
 
   function fail(context: Context, error: Error): Promise<Response> {
@@ -134,7 +161,7 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
     app,
     sweep: () => sessions.recovery.sweep(),
     start: () => {
-      timer ??= setInterval(() => void sessions.recovery.sweep(), sweepEveryMs);
+      timer ??= setInterval(() => void sessions.recovery.sweep(), Math.min(sweepEveryMs, (options.leaseMs ?? defaultLeaseMs) / 2));
     },
     drain: async (limitMs) => {
       clearInterval(timer);

@@ -61,7 +61,8 @@ function readHeaders(headers: Headers): Omit<Call, "principal"> {
   if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     throw invalidInput(["idempotencyKey"], "must be 1 to 255 visible ASCII characters");
   }
-  const sequence = ifMatch === undefined ? undefined : /^"?([1-9]\d{0,14})"?$/.exec(ifMatch)?.[1];
+  // The tag of a compressed answer names its coding too.
+  const sequence = ifMatch === undefined ? undefined : /^"?([1-9]\d{0,14})(?:-gzip)?"?$/.exec(ifMatch)?.[1];
   if (ifMatch !== undefined && sequence === undefined) throw invalidInput(["ifSequence"], "must be a sequence, an integer from 1");
   return {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -1,17 +1,20 @@
 import { detectionBytes, type Source } from "@orcha/formats";
 
-/** Counts what goes by, so that a piece can be cut by its size. */
+/** Counts what goes by, so that a piece can be cut by its size. `passed` is called, and waited for, at each piece. */
 export class Counted implements AsyncIterable<Uint8Array | string> {
   bytes = 0;
   private readonly source: Source;
+  private readonly passed: () => Promise<void>;
 
-  constructor(source: Source) {
+  constructor(source: Source, passed: () => Promise<void>) {
     this.source = source;
+    this.passed = passed;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array | string> {
     for await (const piece of this.source) {
       this.bytes += piece.length;
+      await this.passed();
       yield piece;
     }
   }

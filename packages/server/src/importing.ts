@@ -97,9 +97,10 @@ interface Job {
 async function importEvents(job: Job, source: Source, format: "session-log" | "bundle"): Promise<ImportReport> {
   const { parts, options, surroundings } = job;
   const findings = new FormatFindings();
-  const counted = new Counted(source);
-  const read = format === "bundle" ? readBundle(counted, findings) : logParts(counted, findings);
   let staging: Staging | undefined;
+  // A file may come so slowly that a whole lease passes between two writes.
+  const counted = new Counted(source, async () => staging?.renew());
+  const read = format === "bundle" ? readBundle(counted, findings) : logParts(counted, findings);
   const sessions: ImportedSession[] = [];
   let events = 0;
   try {
@@ -148,14 +149,18 @@ async function nameOf(
     throw new FormatError(line, "the file holds several sessions; an id can be given to one only");
   }
   const sessionId = options.sessionId ?? session.sessionId;
-  const fault = v.safeParse(sessionIdSchema, sessionId, { abortEarly: true }).issues?.[0];
-  if (fault) throw new FormatError(line, `the session's id ${fault.message}`);
+  const fault = idFault(sessionId);
+  if (fault !== undefined) throw new FormatError(line, `the session's id ${fault}`);
   const ref = refOf(call, { agent, sessionId });
   const isTwice = earlier.some((other) => other.agent === agent && other.sessionId === sessionId);
   if (!isTwice && !(await isTaken(parts.store, ref, surroundings.now()))) return { ref, session: { agent, sessionId, events: 0 } };
   if (isTwice || options.newIds !== true) throw alreadyThere(sessionId);
   const fresh = refOf(call, { agent, sessionId: surroundings.sessionId() });
   return { ref: fresh, session: { agent, sessionId: fresh.sessionId, events: 0, formerId: sessionId } };
+}
+
+function idFault(sessionId: string): string | undefined {
+  return v.safeParse(sessionIdSchema, sessionId, { abortEarly: true }).issues?.[0].message;
 }
 
 /** A store alone knows no definitions, so without them any name will do that can be an agent's. */
@@ -205,6 +210,8 @@ async function importMessages({ parts, call, options, surroundings }: Job, sourc
   const { messages, findings } = await readMessages(source);
   const digest = await surroundings.digest(canonicalJson(messages));
   let sessionId = options.sessionId ?? `msg_${digest.slice(0, 32)}`;
+  const fault = idFault(sessionId);
+  if (fault !== undefined) throw invalidInput(["sessionId"], fault);
   const agents = checkAgent(parts, agent);
   if (await isTaken(parts.store, refOf(call, { agent, sessionId }), surroundings.now())) {
     if (options.newIds !== true) throw alreadyThere(sessionId);

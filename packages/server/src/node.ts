@@ -1,12 +1,25 @@
 import { hash } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip, gzipSync, type ZlibOptions } from "node:zlib";
+import { serve as listen, type HttpBindings, type ServerType } from "@hono/node-server";
 import type { Agents } from "@orcha/contract";
-import { serve as listen, type ServerType } from "@hono/node-server";
 import { createService, type AppOptions } from "./app.ts";
+import { limitBodyTime, nodeTimes } from "./body-time.ts";
 import { refuseStrangers } from "./host.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Node's own digest: WebCrypto's goes through the thread pool, which costs more than the hashing. */
-export const nodeSurroundings: Partial<Surroundings> = { digest: (text) => hash("sha256", text, "hex") };
+/** Of a page a fifth is left, and a smaller window costs a hundredth of that: its memory is what takes the time. */
+const small = { level: 1, windowBits: 13, memLevel: 7, chunkSize: 8192 };
+
+/** Longer texts, in characters, would hold up other requests: a thread compresses them. */
+const longest = 65_536;
+const gzipApart = promisify<string, ZlibOptions, Buffer<ArrayBuffer>>(gzip);
+
+/** Node's own digest and compression: WebCrypto and streams go through the thread pool, which costs more than the work. */
+export const nodeSurroundings: Partial<Surroundings> = {
+  digest: (text) => hash("sha256", text, "hex"),
+  gzip: (text) => (text.length > longest ? gzipApart(text, { level: 1 }) : gzipSync(text, small)),
+};
 
 /** Where a server listens. */
 export interface ServeOptions<A extends Agents = Agents> extends AppOptions<A> {
@@ -41,12 +54,13 @@ export async function serve<A extends Agents>(options: ServeOptions<A>): Promise
   if (!parts.auth && !loopback.includes(hostname)) {
     throw new TypeError(`without auth a server listens on loopback only (127.0.0.1, ::1 or localhost), not on ${hostname}`);
   }
-  const service = createService({ ...parts, surroundings: { ...nodeSurroundings, ...parts.surroundings } });
+  const service = createService({ ...parts, surroundings: { ...nodeSurroundings, ...parts.surroundings } }, { isFar });
   const { app } = service;
   const fetch: typeof app.fetch = parts.auth
     ? app.fetch
     : (request, env) => refuseStrangers(request) ?? app.fetch(request, env);
-  const { server, actual } = await open((found) => listen({ fetch, port, hostname }, found));
+  const { server, actual } = await open((found) => listen({ fetch, port, hostname, serverOptions: nodeTimes }, found));
+  limitBodyTime(server);
   service.start();
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
@@ -58,6 +72,18 @@ export async function serve<A extends Agents>(options: ServeOptions<A>): Promise
     port: actual,
     close: () => (closing ??= close()),
   };
+}
+
+const near = /^(::1$|f[cd]|fe80:|(::ffff:)?(127|10|192\.168|172\.(1[6-9]|2\d|3[01]))\.)/;
+
+/**
+ * Tells whether an answer goes over a network that is slow enough: on this machine or to one beside it, compressing takes
+ * longer than it saves. A proxy there says for whom it asks.
+ */
+function isFar({ headers }: Request, env: unknown): boolean {
+  const { incoming } = env as HttpBindings;
+  const { remoteAddress } = incoming.socket;
+  return headers.has("x-forwarded-for") || (remoteAddress !== undefined && !near.test(remoteAddress));
 }
 
 function open(

@@ -97,7 +97,12 @@ function describeOperations(operations: readonly OperationName[], names: readonl
   const { route, meta } = contract[first]["~orpc"];
   const reads = route.method === "GET";
   const fields = Object.entries(fieldsOf(first)).filter(([name]) => !names.includes(name));
-  const parameters = [...(reads ? fields.map(([name, schema]) => parameter(name, schema)) : []), ...(meta.write ? writeHeaders : [])];
+  const isKnowable = reads && hasEtag(first);
+  const parameters = [
+    ...(reads ? fields.map(([name, schema]) => parameter(name, schema)) : []),
+    ...(meta.write ? writeHeaders : []),
+    ...(isKnowable ? [header("IfNoneMatch")] : []),
+  ];
   // The one route with two operations: a `create` with messages is a `restore`.
   const described = operations.map((name) => contract[name]["~orpc"].route.description).join("\n\nWith `messages` instead: ");
   return {
@@ -107,7 +112,7 @@ function describeOperations(operations: readonly OperationName[], names: readonl
     description: `${described}\n\nNeeds the scope \`${meta.scope}\`.`,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(reads || first === "delete" ? {} : { requestBody: body(operations, names) }),
-    responses: { [statusOf(first)]: success(operations), ...errorResponses },
+    responses: { [statusOf(first)]: success(operations), ...(isKnowable ? { 304: unchanged } : {}), ...errorResponses },
   };
 }
 
@@ -124,7 +129,13 @@ function parameter(name: string, schema: GenericSchema): Part {
   };
 }
 
-const writeHeaders: readonly Part[] = ["IdempotencyKey", "IfMatch"].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+function header(name: string): Part {
+  return { $ref: `#/components/parameters/${name}` };
+}
+
+const writeHeaders: readonly Part[] = [header("IdempotencyKey"), header("IfMatch")];
+
+const unchanged: Part = { description: "As you have it.", headers: { ETag: { $ref: "#/components/headers/ETag" } } };
 
 function body(operations: readonly OperationName[], names: readonly string[]): Part {
   const bodies = operations.map((operation) => bodyOf(operation, names));
@@ -147,14 +158,19 @@ function bodyOf(operation: OperationName, names: readonly string[]): Part {
   };
 }
 
+/** What every answer carries. */
+export const signedHeaders: Part = {
+  "Orcha-Version": { $ref: "#/components/headers/OrchaVersion" },
+  "X-Request-Id": { $ref: "#/components/headers/RequestId" },
+};
+
 function success(operations: readonly OperationName[]): Part {
   const [first = "get"] = operations;
   const schemas = operations.flatMap((name) => answers[name] ?? []);
   const schema = schemas.length > 1 ? { anyOf: schemas } : schemas[0];
   const status = statusOf(first);
   const headers = {
-    "Orcha-Version": { $ref: "#/components/headers/OrchaVersion" },
-    "X-Request-Id": { $ref: "#/components/headers/RequestId" },
+    ...signedHeaders,
     ...(hasEtag(first) ? { ETag: { $ref: "#/components/headers/ETag" } } : {}),
     ...(status === 201 ? { Location: { $ref: "#/components/headers/Location" } } : {}),
   };

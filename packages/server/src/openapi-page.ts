@@ -83,8 +83,8 @@ function renderResponse(status: string, response: Part): string {
 }
 
 function renderContent({ content }: Part): string {
-  const schema = (content as Record<string, { schema: Part }> | undefined)?.["application/json"]?.schema;
-  return schema === undefined ? "" : renderType(schema);
+  const types = Object.entries((content ?? {}) as Record<string, { schema: Part }>);
+  return types.map(([type, { schema }]) => (types.length === 1 ? renderType(schema) : `<p><code>${type}</code> ${renderType(schema)}</p>`)).join("");
 }
 
 function renderSchema(name: string, schema: Part): string {

@@ -1,6 +1,7 @@
 import { errorTable } from "@orcha/contract";
 import { protocolVersion } from "./headers.ts";
 import { describeNamed, type Part } from "./openapi-convert.ts";
+import { importPath, importSchemas } from "./openapi-import.ts";
 import { describeRoute, errorResponses, errorStatuses, inputSchemas, refTo } from "./openapi-operations.ts";
 import { restRoutes } from "./rest-routes.ts";
 
@@ -29,10 +30,11 @@ export function createDocument(): OpenApiDocument {
     security: [{ bearer: [] }],
     tags: [
       { name: "Reading", description: "Sessions, their history, their log." },
-      { name: "Writing", description: "All of these take `Idempotency-Key` and `If-Match`." },
+      { name: "Writing", description: "All of these but the import take `Idempotency-Key` and `If-Match`." },
     ],
     paths: {
       "/agents": agentsPath,
+      "/import": importPath,
       ...Object.fromEntries(restRoutes().map((route) => [route.path, describeRoute(route)])),
     },
     components: {
@@ -40,7 +42,7 @@ export function createDocument(): OpenApiDocument {
       parameters,
       headers,
       responses: Object.fromEntries([...errorStatuses].map(([status, codes]) => [`Error${status}`, errorResponse(status, codes)])),
-      schemas: { ...describeNamed(), ...inputSchemas, Definitions: definitions },
+      schemas: { ...describeNamed(), ...inputSchemas, ...importSchemas, Definitions: definitions },
     },
   };
 }
@@ -81,14 +83,20 @@ const parameters: Part = {
     name: "If-Match",
     in: "header",
     description: 'The sequence that the session must have, as in its `ETag`: `"42"` or `42`. Else `sequence_conflict`.',
-    schema: { type: "string", pattern: '^"?[1-9][0-9]{0,14}"?$' },
+    schema: { type: "string", pattern: '^"?[1-9][0-9]{0,14}(-gzip)?"?$' },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description: "The `ETag` of an earlier answer at this path: where it would be the same again, the answer is 304 without a body.",
+    schema: { type: "string" },
   },
 };
 
 const headers: Part = {
   OrchaVersion: { description: "The version of the protocol.", schema: { type: "string" } },
   RequestId: { description: "The request's name, for logs: the caller's, or one made up.", schema: { type: "string" } },
-  ETag: { description: "The session's sequence in quotes, for `If-Match`.", schema: { type: "string" } },
+  ETag: { description: "The session's sequence in quotes, for `If-Match` and `If-None-Match`; with `-gzip` behind it where the answer is compressed.", schema: { type: "string" } },
   Location: { description: "Where the new session is.", schema: { type: "string" } },
   RetryAfter: { description: "Seconds to wait, where the server knows.", schema: { type: "integer" } },
 };

@@ -5,7 +5,8 @@
 export interface Reply {
   status: number;
   headers: Readonly<Record<string, string>>;
-  body: string | null;
+  /** Bytes where a text was compressed. */
+  body: string | Uint8Array<ArrayBuffer> | null;
 }
 
 /** Answers JSON that is text already. */

@@ -8,14 +8,17 @@ export interface Surroundings {
   requestId(): string;
   /** SHA-256 of a text, in hexadecimal digits. */
   digest(text: string): string | Promise<string>;
+  /** A text in UTF-8, compressed by gzip. */
+  gzip(text: string): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The real clock, WebCrypto, and ids that are a ULID behind `ses_`: they sort by the time they were made. */
+/** The real clock, WebCrypto, compression streams, and ids that are a ULID behind `ses_`: they sort by the time they were made. */
 export const surroundings: Surroundings = {
   now: () => Date.now(),
   sessionId: () => `ses_${ulid(Date.now())}`,
   requestId: () => crypto.randomUUID(),
   digest: sha256,
+  gzip: compressed,
 };
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -32,4 +35,9 @@ function ulid(now: number): string {
 async function sha256(text: string): Promise<string> {
   const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function compressed(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -19,7 +19,7 @@ export function addChat(program: Command, terminal: Terminal): void {
     .argument("[agent]", "which agent; needless where there is only one")
     .description("Talks to an agent in the terminal, or through a pipe a line at a time")
     .option("-s, --session <id>", "goes on with this session instead of a new one");
-  withOpening(withTarget(command, { remote: true })).action(async (agent: string | undefined) => {
+  withOpening(withTarget(command)).action(async (agent: string | undefined) => {
     const flags: TargetFlags = { ...targetFlags(command), ...(agent === undefined ? {} : { agent }) };
     await chat(terminal, flags, command.opts<Flags>());
   });

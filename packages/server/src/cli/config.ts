@@ -17,6 +17,10 @@ export interface OrchaConfig<A extends Agents = Agents> {
   tokens?: readonly BearerToken[];
   /** Which pages of other origins may call; by default none. */
   cors?: CorsOptions;
+  /** Whether callers that take gzip get it; by default those outside of the private network. */
+  compress?: boolean;
+  /** The largest file that is imported over HTTP, in bytes; default 10 GiB. */
+  maxImportBytes?: number;
   /** Default 4310. */
   port?: number;
   /** Default 127.0.0.1. */

@@ -1,12 +1,13 @@
 import { createOrcha, isOrchaError, type AgentClient, type AnyAgentTypes } from "@orcha/client";
 import { isPlainObject } from "@orcha/contract";
 import { CommandFailure } from "./failure.ts";
+import { authorization } from "./remote.ts";
 import type { Target } from "./target.ts";
 
 /** The client of a target's agent: the same over a socket and in this process. */
-export function clientOf({ agent, server: { baseUrl, token, answer } }: Target): AgentClient {
+export function clientOf({ agent, server: { base, token }, answer }: Target): AgentClient {
   const orcha = createOrcha<Readonly<Record<string, AnyAgentTypes>>>({
-    baseUrl,
+    baseUrl: base,
     fetch: async (input, init) => answer(new Request(input, init)),
     // Something that other programs set for the whole environment may be blank.
     ...(token === undefined || token === "" ? {} : { token }),
@@ -30,9 +31,8 @@ export interface AgentDescription {
 }
 
 /** Asks what an agent is; where the server doesn't say, nothing is known of it. */
-export async function describeAgent({ agent, server: { baseUrl, token, answer } }: Target): Promise<AgentDescription> {
-  const headers: Record<string, string> = token === undefined || token === "" ? {} : { authorization: `Bearer ${token}` };
-  const response = await answer(new Request(`${baseUrl}/api/agents`, { headers, redirect: "manual" }));
+export async function describeAgent({ agent, server, answer }: Target): Promise<AgentDescription> {
+  const response = await answer(new Request(`${server.base}/api/agents`, { headers: authorization(server), redirect: "manual" }));
   const all: unknown = response.ok ? await response.json().catch(() => undefined) : undefined;
   const described = field(field(all, "agents"), agent);
   const clientActions = field(described, "clientActions");

@@ -24,7 +24,7 @@ export function addExport(program: Command, terminal: Terminal): void {
     .description("Exports sessions, with those that they delegated to, as a bundle that orcha import takes")
     .addOption(new Option("--format <format>", "a bundle, or of one session its log or its messages").choices(["bundle", "jsonl", "messages"]).default("bundle"))
     .option("-o, --output <path>", "a file, which appears only when it is whole");
-  withTarget(command, { remote: true }).action((ids: string[]) => exportIds(terminal, ids, { ...command.opts<Flags>(), target: targetFlags(command) }));
+  withTarget(command).action((ids: string[]) => exportIds(terminal, ids, { ...command.opts<Flags>(), target: targetFlags(command) }));
   withExamples(command, [
     ["orcha export --file orcha.db --agent supportAgent -o backup.jsonl", "everything"],
     ["orcha export ses_1 --format jsonl --file orcha.db --agent supportAgent", "one session's log"],

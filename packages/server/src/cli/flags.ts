@@ -2,16 +2,13 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { TargetFlags } from "./target.ts";
 
 /** Adds the flags that say which sessions a command is about. */
-export function withTarget(command: Command, { remote }: { remote: boolean }): Command {
-  command
+export function withTarget(command: Command): Command {
+  return command
     .option("-a, --agent <name>", "the agent whose sessions these are; needless where there is only one")
     .option("-f, --file <path>", "the SQLite file that holds the sessions")
     .option("-d, --database <url>", "the Postgres database that holds them")
     .option("-c, --config <path>", "the configuration (default: orcha.config.ts in this folder)")
-    .option("--tenant <name>", 'the tenant in the store (default: "default")');
-  // Known where it can't be used too, so that it can be said what to do instead.
-  if (!remote) return command.addOption(new Option("-u, --url <url>").hideHelp());
-  return command
+    .option("--tenant <name>", 'the tenant in the store (default: "default")')
     .addOption(new Option("-u, --url <url>", "a server instead of a store").env("ORCHA_URL"))
     .addOption(new Option("--token <token>", "the token for that server").env("ORCHA_TOKEN"));
 }

@@ -4,13 +4,15 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { Option, type Command } from "commander";
 import type { FileFormat } from "@orcha/formats";
 import type { ImportReport } from "../importing.ts";
-import { withExamples, withJson, withTarget } from "./flags.ts";
+import { targetFlags, withExamples, withJson, withTarget } from "./flags.ts";
+import { openImporter } from "./importer.ts";
 import { count, megabytes, Progress } from "./progress.ts";
-import { openLocal, type TargetFlags } from "./target.ts";
+import type { TargetFlags } from "./target.ts";
 import type { Terminal } from "./terminal.ts";
 import { plain } from "./text.ts";
 
-interface Flags extends TargetFlags {
+interface Flags {
+  target: TargetFlags;
   id?: string;
   newIds?: boolean;
   format?: FileFormat;
@@ -26,11 +28,12 @@ export function addImport(program: Command, terminal: Terminal): void {
     .option("--id <id>", "the session's id, instead of the file's")
     .option("--new-ids", "gives a session a new id where its own is taken")
     .addOption(new Option("--format <format>", "what the file is, if it isn't to be found out").choices(["session-log", "bundle", "messages"]));
-  withJson(withTarget(command, { remote: false })).action((file: string, flags: Flags) => importFile(terminal, file, flags));
+  withJson(withTarget(command)).action((file: string) => importFile(terminal, file, { ...command.opts<Flags>(), target: targetFlags(command) }));
   withExamples(command, [
     ["orcha import ses_1.jsonl --file orcha.db", "a log of OrchaJS, or of orcha export --format jsonl"],
     ["orcha import backup.jsonl --new-ids --file orcha.db", "a bundle, beside what is there"],
     ["orcha import chat.json --agent supportAgent --file orcha.db", "a list of messages"],
+    ["orcha import backup.jsonl --url https://orcha.example", "into a server, with a token for admins"],
     ["gunzip -c backup.jsonl.gz | orcha import - --file orcha.db", "from a pipe"],
   ]);
 }
@@ -39,22 +42,20 @@ async function importFile(terminal: Terminal, file: string, flags: Flags): Promi
   const signal = terminal.interrupts();
   // Before the store is opened, or even made: the file must be there.
   const size = file === "-" ? undefined : (await stat(file)).size;
-  const { config, store, call } = await openLocal(flags, { mustExist: false });
+  const importer = await openImporter(flags.target);
   const progress = new Progress();
   try {
-    const { importSessions } = await import("../importing.ts");
-    const { nodeSurroundings } = await import("../node.ts");
     const input = addAbortSignal(signal, file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 262_144 }));
     let bytes = 0;
-    let events = 0;
-    const { agent, id: sessionId, newIds, format } = flags;
-    const report = await importSessions(
-      { ...(config ? { agents: config.agents } : {}), store, surroundings: nodeSurroundings },
-      call,
+    // A server doesn't say how many before the end.
+    let events = "";
+    const { id: sessionId, newIds, format } = flags;
+    const { agent } = flags.target;
+    const report = await importer.take(
       watched(input, (length) => {
         bytes += length;
         const share = size === undefined || size === 0 ? "" : ` of ${megabytes(size)}, ${Math.floor((bytes / size) * 100)} %`;
-        progress.show(() => `Importing: ${megabytes(bytes)}${share}, ${count(events, "event")}`);
+        progress.show(() => `Importing: ${megabytes(bytes)}${share}${events}`);
       }),
       {
         ...(agent === undefined ? {} : { agent }),
@@ -63,7 +64,7 @@ async function importFile(terminal: Terminal, file: string, flags: Flags): Promi
         ...(format === undefined ? {} : { format }),
         signal,
         onProgress: (done) => {
-          ({ events } = done);
+          events = `, ${count(done.events, "event")}`;
         },
       },
     );
@@ -74,7 +75,7 @@ async function importFile(terminal: Terminal, file: string, flags: Flags): Promi
     throw signal.aborted ? signal.reason : error;
   } finally {
     progress.clear();
-    await store.close();
+    await importer.close();
   }
 }
 

@@ -9,7 +9,7 @@ export function addQuestion(
   terminal: Terminal,
   ask: (target: Target, sessionId: string) => Promise<{ answer: unknown; text: () => string }>,
 ): void {
-  withJson(withTarget(command, { remote: true })).action(async () => {
+  withJson(withTarget(command)).action(async () => {
     const target = await openTarget(targetFlags(command));
     try {
       const { answer, text } = await ask(target, command.args[0] ?? "");

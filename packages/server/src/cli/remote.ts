@@ -3,6 +3,12 @@ import { CommandFailure } from "./failure.ts";
 /** Answers one request, as `fetch` does. */
 export type Answer = (request: Request) => Promise<Response>;
 
+/** What a server answered. */
+export interface Answered {
+  status: number;
+  text: string;
+}
+
 /** A failure that the server names. */
 export class ServerFailure extends CommandFailure {
   readonly code: string;
@@ -13,28 +19,37 @@ export class ServerFailure extends CommandFailure {
   }
 }
 
-/** How to talk to a server, be it in this process. */
-export interface ServerAccess {
-  baseUrl: string;
-  token?: string;
-  answer: Answer;
+/** Where a server is, and the token that it wants. */
+export interface Server {
+  base: string;
+  token: string | undefined;
 }
 
 /** Calls one operation over RPC. Throws `ServerFailure` with the server's own words. */
-export async function callRpc<T>({ baseUrl, token, answer }: ServerAccess, operation: string, input: unknown): Promise<T> {
+export async function callRpc<T>(answer: Answer, server: Server, operation: string, input: unknown): Promise<T> {
   const response = await answer(
-    new Request(`${baseUrl}/rpc/${operation}`, {
+    new Request(`${server.base}/rpc/${operation}`, {
       method: "POST",
-      headers: { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      headers: { "content-type": "application/json", ...authorization(server) },
       body: JSON.stringify({ json: input }),
       redirect: "manual",
     }),
   );
-  const body = read(await response.text());
-  if (!body) throw new CommandFailure(`${baseUrl} answers ${response.status}, and not as an Orcha server does`);
-  if (response.ok) return body.json as T;
-  const { code, message } = (body.json ?? {}) as { code?: unknown; message?: unknown };
-  throw new ServerFailure(String(code), typeof message === "string" ? message : `the server answers ${response.status}`);
+  return readAnswer({ status: response.status, text: await response.text() }, server).json as T;
+}
+
+/** Shows the token, where there is one. */
+export function authorization({ token }: Server): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+/** Reads a JSON answer, of RPC in its envelope. Throws `ServerFailure` with the server's own words. */
+export function readAnswer({ status, text }: Answered, { base }: Server): { json?: unknown } {
+  const body = read(text);
+  if (!body) throw new CommandFailure(`${base} answers ${status}, and not as an Orcha server does`);
+  if (status >= 200 && status < 300) return body;
+  const { code, message } = (body.json ?? body) as { code?: unknown; message?: unknown };
+  throw new ServerFailure(String(code), typeof message === "string" ? message : `the server answers ${status}`);
 }
 
 function read(text: string): { json?: unknown } | undefined {
@@ -52,7 +67,13 @@ export async function answerOver(request: Request): Promise<Response> {
   try {
     return await fetch(request);
   } catch (error) {
-    const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
-    throw new CommandFailure(`${new URL(request.url).origin} can't be reached${cause?.code === undefined ? "" : ` (${cause.code})`}`);
+    throw unreachable(request.url, error);
   }
+}
+
+/** Says that a server could not be asked. */
+export function unreachable(url: string, error: unknown): CommandFailure {
+  // `fetch` wraps what happened; a socket says it itself.
+  const { code } = error instanceof Error ? ((error.cause ?? error) as NodeJS.ErrnoException) : {};
+  return new CommandFailure(`${new URL(url).origin} can't be reached${code === undefined ? "" : ` (${code})`}`);
 }

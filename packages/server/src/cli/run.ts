@@ -20,7 +20,7 @@ export function addRun(program: Command, terminal: Terminal): void {
     .command("run")
     .argument("[agent]", "which agent; needless where there is only one")
     .description("Runs an agent on a message, in a new session or the next run of one");
-  withJson(withRunInput(withTarget(command, { remote: true }))).action(async (agent: string | undefined) => {
+  withJson(withRunInput(withTarget(command))).action(async (agent: string | undefined) => {
     const flags: TargetFlags = { ...targetFlags(command), ...(agent === undefined ? {} : { agent }) };
     const given = command.opts<RunFlags & { json?: boolean }>();
     await runOnce(terminal, flags, await readRunInput(given), given.json === true);

@@ -7,7 +7,7 @@ import type { OrchaConfig } from "./config.ts";
 import { wrongUsage } from "./failure.ts";
 import { loadConfig } from "./load-config.ts";
 import { chosenStore, openStore, type StoreFlags } from "./open-store.ts";
-import { answerOver, callRpc, type Answer, type ServerAccess } from "./remote.ts";
+import { answerOver, callRpc, type Answer, type Server } from "./remote.ts";
 
 /** The flags that say which sessions a command is about. */
 export interface TargetFlags extends StoreFlags {
@@ -21,8 +21,10 @@ export interface TargetFlags extends StoreFlags {
 /** Something that holds sessions: a store that this process opened, or a server. */
 export interface Target {
   agent: string;
-  /** Where its HTTP interface is, and how it is asked. */
-  server: ServerAccess;
+  /** Where its HTTP interface is. */
+  server: Server;
+  /** Asks it, be it in this process. */
+  answer: Answer;
   /** Runs end with this process. */
   isLocal: boolean;
   call<T>(operation: string, input: object): Promise<T>;
@@ -49,7 +51,7 @@ interface Needs {
 
 /** Opens what the flags or the configuration name, for commands that work on a server as well. */
 export async function openTarget(flags: TargetFlags, needs: Needs = {}): Promise<Target> {
-  if (flags.url !== undefined) return openServer(flags, flags.url);
+  if (flags.url !== undefined) return openServer(flags, serverOf(flags, flags.url));
   const { config, store, call } = await openLocal(flags, needs);
   try {
     const agent = agentOf(flags, config);
@@ -65,13 +67,14 @@ export async function openTarget(flags: TargetFlags, needs: Needs = {}): Promise
       ...(implementations ? { implementations } : {}),
     });
     const answer: Answer = async (request) => service.app.fetch(request);
-    const server = { baseUrl: "http://orcha.local", answer };
+    const server: Server = { base: "http://orcha.local", token: undefined };
     const { storeSource } = await import("../export-source.ts");
     return {
       agent,
       server,
+      answer,
       isLocal: true,
-      call: (operation, input) => callRpc(server, operation, { agent, ...input }),
+      call: (operation, input) => callRpc(answer, server, operation, { agent, ...input }),
       source: storeSource({ agents, store }, call),
       close: async () => {
         // What a command leaves at work goes to whoever comes next.
@@ -85,25 +88,28 @@ export async function openTarget(flags: TargetFlags, needs: Needs = {}): Promise
   }
 }
 
-async function openServer(flags: TargetFlags, url: string): Promise<Target> {
+/** The server that the flags name. */
+export function serverOf(flags: TargetFlags, url: string): Server {
   const also = (["file", "database", "tenant"] as const).find((flag) => flags[flag] !== undefined);
   if (also) throw wrongUsage(`--${also} is for a store of this machine; with --url the server and the token decide`);
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw wrongUsage(`--url must be like http://127.0.0.1:4310, not ${url}`);
+  return { base: url.replace(/\/+$/, ""), token: flags.token };
+}
+
+async function openServer(flags: TargetFlags, server: Server): Promise<Target> {
   const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(flags.config) : undefined);
-  const { token } = flags;
-  const server = { baseUrl: url.replace(/\/+$/, ""), answer: answerOver, ...(token === undefined ? {} : { token }) };
   return {
     agent,
     server,
+    answer: answerOver,
     isLocal: false,
-    call: (operation, input) => callRpc(server, operation, { agent, ...input }),
+    call: (operation, input) => callRpc(answerOver, server, operation, { agent, ...input }),
     close: async () => {},
   };
 }
 
-/** Opens a store, for commands that no server offers. */
+/** Opens the store that the flags or the configuration name. */
 export async function openLocal(flags: TargetFlags, { mustExist = true, mustRun = false }: Needs = {}): Promise<LocalTarget> {
-  if (flags.url !== undefined) throw wrongUsage("this works on a store itself: give --file or --database instead of --url");
   const config = await loadConfig(flags.config);
   if (mustRun) checkRuns(agentOf(flags, config), config);
   const principal: Principal = { tenant: flags.tenant ?? "default", scopes: allScopes };

@@ -1,4 +1,4 @@
-import type { ActionTool, ClientActionTool, LoopCall } from "@orcha/agent/loop";
+import { InvalidArguments, type ActionTool, type ClientActionTool, type LoopCall } from "@orcha/agent/loop";
 import { formatPath, jsonSchemaOf, type ActionDefinition, type ClientActionDefinition, type Schema } from "@orcha/contract";
 import { keysOf } from "../metadata.ts";
 import type { Action, ActionContext } from "./implementation.ts";
@@ -24,7 +24,9 @@ export function actionTool(
     ...described(name, definition, agent),
     idempotencyKey,
     async execute(call, signal) {
-      const input = await checked(definition.input, call.arguments, "the arguments");
+      const input = await checked(definition.input, call.arguments, "the arguments").catch((error: unknown) => {
+        throw new InvalidArguments(error instanceof Error ? error.message : String(error));
+      });
       const output = await inTime(timeoutMs, signal, async (limited) =>
         action(input, {
           sessionId,
@@ -83,10 +85,12 @@ export function inTime<T>(limitMs: number, signal: AbortSignal, work: (signal: A
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     else {
-      work(controller.signal).then((value) => {
-        cleanUp();
-        resolve(value);
-      }, end);
+      work(controller.signal).then(succeed, end);
+    }
+
+    function succeed(value: T): void {
+      cleanUp();
+      resolve(value);
     }
 
     function end(error: unknown): void {

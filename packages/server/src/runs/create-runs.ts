@@ -11,6 +11,7 @@ import { Evaluating } from "./evaluating.ts";
 import { Following } from "./following.ts";
 import type { AnyImplementations } from "./implementation.ts";
 import { Interrupting } from "./interrupting.ts";
+import { leaseTerms } from "./lease-keeper.ts";
 import { LiveRuns } from "./live-runs.ts";
 import { Recovery } from "./recovery.ts";
 import { Runner } from "./runner.ts";
@@ -27,17 +28,13 @@ interface Parts {
 }
 
 /** Wires everything that runs agents. */
-export function createRuns(given: Parts, implementations: AnyImplementations) {
+export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number) {
   const { store } = given;
   const live = new LiveRuns();
   const evaluating = new Evaluating(store);
-  // A process that starts anew is another owner: what it held before counts as left.
-  const host = crypto.randomUUID();
-  let leases = 0;
-  const owner = (): string => `${host}:${(leases += 1)}`;
   let isClosing = false;
 
-  const shared = { ...given, live, owner };
+  const shared = { ...given, live, leases: leaseTerms(leaseMs) };
   const following = new Following(shared);
   const interrupting = new Interrupting(shared);
   const delegating = new Delegating({

@@ -34,15 +34,17 @@ class Lost extends Error {}
 export class Driver {
   private readonly store: Store;
   private readonly surroundings: Surroundings;
+  private readonly leaseMs: number;
 
-  constructor(store: Store, surroundings: Surroundings) {
+  constructor(store: Store, surroundings: Surroundings, leaseMs: number) {
     this.store = store;
+    this.leaseMs = leaseMs;
     this.surroundings = surroundings;
   }
 
   async drive({ ref, live, lease, input, onCompleted, evaluate }: Drive): Promise<void> {
     const lose = (): void => live.interrupt("lost");
-    const keeper = new LeaseKeeper(this.store, ref, lease, this.surroundings, lose);
+    const keeper = new LeaseKeeper(this.store, ref, lease, this.leaseMs, this.surroundings, lose);
     const drafts = new DraftKeeper(this.store, ref, keeper.fence, lose);
     let end: LoopEnd = { status: "lost" };
     try {
@@ -151,7 +153,7 @@ function resultOf({ sessionId }: SessionRef, run: number, end: LoopEnd): RunResu
       return { ...base, status: "completed", output: end.output };
     case "waiting_for_client_action": {
       const pendingClientActions = end.calls.map((call) => ({ ...call, arguments: call.arguments ?? {} }));
-      return { ...base, status: "waiting_for_client_action", pendingClientActions } as RunResult;
+      return { ...base, status: "waiting_for_client_action", pendingClientActions };
     }
     case "failed":
       return { ...base, status: "failed", error: end.error };

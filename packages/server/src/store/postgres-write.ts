@@ -51,7 +51,11 @@ export class WriteStatement {
     const givenTenant = name[0] === ref.tenant ? null : ref.tenant;
     const { lease } = write;
     const values = [
-      ...[...name, givenTenant, parent?.agent ?? null, parent?.sessionId ?? null, ...rowValues(write, row)],
+      ...name,
+      givenTenant,
+      parent?.agent ?? null,
+      parent?.sessionId ?? null,
+      ...rowValues(write, row),
       ...(lease ? leaseValues(lease) : []),
     ];
     return this.part(

@@ -1,0 +1,19 @@
+import type { IncomingMessage } from "node:http";
+import type { ServerType } from "@hono/node-server";
+
+/** How long a body may take, in milliseconds. Node has the same limit, but for all requests of a server alike. */
+const bodyMs = 300_000;
+
+/** What Node is told instead; its own limit for headers would go with the one for requests. */
+export const nodeTimes = { requestTimeout: 0, headersTimeout: 60_000 };
+
+/** Cuts off whoever takes too long to send a body. A file to import may take as long as it keeps coming. */
+export function limitBodyTime(server: ServerType): void {
+  server.on("request", (request: IncomingMessage) => {
+    const { headers, url = "" } = request;
+    const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+    if (!hasBody || /^\/api\/import(\?|$)/.test(url)) return;
+    const timer = setTimeout(() => request.socket.destroy(), bodyMs);
+    request.once("close", () => clearTimeout(timer));
+  });
+}
