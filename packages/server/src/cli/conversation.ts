@@ -72,6 +72,7 @@ export class Conversation {
   /** The first Ctrl-C of an answer stops it; at the prompt it leaves. */
   private interrupt(exitCode: number): void {
     const { answering } = this;
+    if (exitCode !== 130) process.exitCode = exitCode;
     if (!answering || exitCode !== 130) this.leaving.abort();
     if (!answering) return;
     if (answering.isStopping) process.exit(exitCode);
