@@ -15,10 +15,10 @@ import { restPages } from "./rest-pages.ts";
 import { restRoutes } from "./rest-routes.ts";
 import { createRouter } from "./router.ts";
 import { createRpc } from "./rpc.ts";
-import { Streaming } from "./run-stream.ts";
 import type { Implementations } from "./runs/implementation.ts";
 import { createSessions, defaultLeaseMs } from "./sessions.ts";
 import { Splicing } from "./splice.ts";
+import { Streaming } from "./streaming.ts";
 import type { Store } from "./store/store.ts";
 import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
 
@@ -86,7 +86,7 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
     router: createRouter(sessions),
     auth,
     splicing: splice ? new Splicing(sessions.reading) : undefined,
-    streaming: new Streaming(sessions.runs),
+    streaming: new Streaming(sessions.runs, sessions.tailing),
   };
   const rpc = createRpc(parts);
   const ready = createReadiness(store);

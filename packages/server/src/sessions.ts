@@ -9,6 +9,7 @@ import { readImplementations } from "./runs/implementation.ts";
 import type { Recovery } from "./runs/recovery.ts";
 import type { Runs } from "./runs/runs.ts";
 import type { Store } from "./store/store.ts";
+import type { Tailing } from "./tail/tailing.ts";
 import { Writing } from "./writing.ts";
 
 /** Sessions of a project's agents over a store, without any transport. */
@@ -17,6 +18,7 @@ export interface Sessions {
   writing: Writing;
   forking: Forking;
   runs: Runs;
+  tailing: Tailing;
   /** Moves sessions on that nobody is at work at. */
   recovery: Recovery;
   /**

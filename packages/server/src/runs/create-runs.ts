@@ -6,6 +6,7 @@ import type { Reading } from "../reading.ts";
 import type { Store } from "../store/store.ts";
 import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { Tailing } from "../tail/tailing.ts";
 import { Delegating } from "./delegating.ts";
 import { Evaluating } from "./evaluating.ts";
 import { Following } from "./following.ts";
@@ -60,10 +61,12 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
   const recovery = new Recovery({ ...shared, runner });
   const starting = new Starting({ ...shared, runner, onAbandoned: (ref) => void recovery.attend(ref) });
   const answers = new Answers({ ...shared, runner, recovery });
+  const tailing = new Tailing(shared);
   const runs = new Runs({ starting, answers, following, interrupting, runner, isClosing: () => isClosing });
 
   async function drain(limitMs: number): Promise<void> {
     isClosing = true;
+    tailing.drain();
     const under = live.all();
     await within(Promise.all(under.map(({ ended }) => ended)), limitMs);
     for (const run of live.all()) run.handOver();
@@ -71,5 +74,5 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     await evaluating.close();
   }
 
-  return { runs, recovery, drain };
+  return { runs, recovery, tailing, drain };
 }
