@@ -5,7 +5,7 @@ import type { Changes } from "../changes.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { readWholeEvent, type Reading, type SessionInput } from "../reading.ts";
 import type { Current, Receipt, SessionRef, Store } from "../store/store.ts";
-import { sleep } from "../store/wait.ts";
+import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft, type DraftText } from "./draft.ts";
 import type { LiveRuns } from "./live-runs.ts";
@@ -62,7 +62,7 @@ export class Interrupting {
       const live = this.parts.live.get(ref);
       if (live) {
         live.interrupt(kind);
-        await Promise.race([live.ended, sleep(patienceMs[kind])]);
+        await within(live.ended, patienceMs[kind]);
       }
       // A run that ended itself has moved the session on: what the caller expected was true before.
       const settling = live ? { principal: call.principal } : call;
