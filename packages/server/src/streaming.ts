@@ -60,6 +60,7 @@ async function* only(event: WireEvent): AsyncGenerator<string, void> {
 
 async function* newsOf(first: WireEvent, news: AsyncGenerator<RunNews, void>): AsyncGenerator<string, void> {
   yield written(first);
+  // News that end before their last word were cut: the reader shall ask again, which may be another server.
   for await (const told of news) {
     if (told.type === "frame") yield written({ name: "frame", data: told.frame });
     else if (told.type === "result") yield written({ name: "result", data: told.result });
@@ -68,7 +69,6 @@ async function* newsOf(first: WireEvent, news: AsyncGenerator<RunNews, void>): A
       return;
     }
   }
-  yield end;
 }
 
 async function* framesOf(tail: AsyncGenerator<Told, void>): AsyncGenerator<string, void> {
