@@ -6,6 +6,7 @@ import { compare, type Result, type Rounds } from "./result.ts";
 import { answerMs, tempos, type TempoName } from "./runs/tempo.ts";
 import { straight, throughOrcha, type Timed, type Way } from "./runs/ways.ts";
 import { median } from "./sampling.ts";
+import type { Synchronous } from "./side.ts";
 
 /** The most that a run may take, as multiples of the same question without Orcha. */
 const targets: Partial<Record<TempoName, number>> = { quick: 1.25, usual: 1.05 };
@@ -14,6 +15,13 @@ const targets: Partial<Record<TempoName, number>> = { quick: 1.25, usual: 1.05 }
 const crowd = 200;
 const crowdTarget = 1024;
 
+/** A server on a file of its own, and runs through it. */
+interface Server {
+  synchronous: Synchronous;
+  child: Child;
+  way: Way;
+}
+
 /** Runs of agents: what the server adds to the time that the model takes, and what many at once take. */
 export async function runsPart(directory: string, effort: Effort): Promise<Omit<Part, "seconds">> {
   const children: Child[] = [];
@@ -21,14 +29,17 @@ export async function runsPart(directory: string, effort: Effort): Promise<Omit<
     const models = await startChild("runs/model-server-child", []);
     children.push(models);
     const modelPort = Number(models.hello);
-    const server = await startChild("runs/server-child", [join(directory, "runs.db"), String(modelPort)]);
-    children.push(server);
+    const start = async (synchronous: Synchronous): Promise<Server> => {
+      const child = await startChild("runs/server-child", [join(directory, `runs-${synchronous}.db`), String(modelPort), synchronous]);
+      children.push(child);
+      return { synchronous, child, way: throughOrcha(Number(child.hello)) };
+    };
     const floor = straight(modelPort);
-    const orcha = throughOrcha(Number(server.hello));
+    const full = await start("FULL");
     const results = [
-      ...(await one("quick", effort.runs.quick, effort, floor, orcha)),
-      ...(await one("usual", effort.runs.usual, effort, floor, orcha)),
-      ...(await many(server, effort, floor, orcha)),
+      ...(await one("quick", effort.runs.quick, effort, floor, [full, await start("NORMAL")])),
+      ...(await one("usual", effort.runs.usual, effort, floor, [full])),
+      ...(await many(full, effort, floor)),
     ];
     const title = "Runs: a question to a model through Orcha's server on SQLite, against the AI SDK's streamText";
     return { name: "runs", title, sizes: "ms of model", values: "ratio", results };
@@ -37,28 +48,31 @@ export async function runsPart(directory: string, effort: Effort): Promise<Omit<
   }
 }
 
-async function one(tempo: TempoName, samples: number, { rounds }: Effort, floor: Way, orcha: Way): Promise<Result[]> {
-  const measured: Record<"floor" | "orcha", Record<keyof Timed, Rounds>> = { floor: { first: [], whole: [] }, orcha: { first: [], whole: [] } };
+async function one(tempo: TempoName, samples: number, { rounds }: Effort, floor: Way, servers: readonly Server[]): Promise<Result[]> {
+  const ways = [floor, ...servers.map(({ way }) => way)];
+  const measured = ways.map((): Record<keyof Timed, Rounds> => ({ first: [], whole: [] }));
   // The first round warms up.
   for (let round = 0; round <= rounds; round += 1) {
-    const times: Record<"floor" | "orcha", Timed[]> = { floor: [], orcha: [] };
+    const times: Timed[][] = ways.map(() => []);
     for (let sample = 0; sample < samples; sample += 1) {
-      times.floor.push(await floor(tempo));
-      times.orcha.push(await orcha(tempo));
+      for (const [index, way] of ways.entries()) times[index]?.push(await way(tempo));
     }
     if (round === 0) continue;
-    for (const side of ["floor", "orcha"] as const) {
-      for (const moment of ["first", "whole"] as const) measured[side][moment].push(median(times[side].map((timed) => timed[moment])));
+    for (const [index, side] of measured.entries()) {
+      for (const moment of ["first", "whole"] as const) side[moment].push(median(times[index]?.map((timed) => timed[moment]) ?? []));
     }
   }
-  const line = { size: answerMs(tempos[tempo]), against: "streamText", target: targets[tempo] };
-  return [
-    compare({ ...line, measure: "to the first text" }, measured.floor.first, measured.orcha.first),
-    compare({ ...line, measure: "to the whole answer" }, measured.floor.whole, measured.orcha.whole),
-  ];
+  const [base, ...sides] = measured;
+  return servers.flatMap(({ synchronous }, index) => {
+    const line = { size: answerMs(tempos[tempo]), against: "streamText", target: synchronous === "FULL" ? targets[tempo] : undefined };
+    return [
+      compare({ ...line, measure: `${synchronous}, to the first text` }, base?.first ?? [], sides[index]?.first ?? []),
+      compare({ ...line, measure: `${synchronous}, to the whole answer` }, base?.whole ?? [], sides[index]?.whole ?? []),
+    ];
+  });
 }
 
-async function many(server: Child, { runs }: Effort, floor: Way, orcha: Way): Promise<Result[]> {
+async function many({ child: server, way: orcha }: Server, { runs }: Effort, floor: Way): Promise<Result[]> {
   const straightMs: Rounds = [];
   const orchaMs: Rounds = [];
   const kilobytes: Rounds = [];

@@ -8,11 +8,11 @@ import { agents, instructions } from "./tempo.ts";
  * that it held since it was asked last, in bytes.
  */
 
-const [file = "", modelPort] = process.argv.slice(2);
+const [file = "", modelPort, synchronous] = process.argv.slice(2);
 const model = (tempo: keyof typeof agents) => ({ model: modelAt(Number(modelPort), tempo), instructions });
 const { port } = await serve({
   agents,
-  store: await sqliteStore({ file }),
+  store: await sqliteStore({ file, synchronous: synchronous === "NORMAL" ? "NORMAL" : "FULL" }),
   port: 0,
   implementations: { quick: model("quick"), usual: model("usual"), talking: model("talking") },
 });
