@@ -3,6 +3,7 @@ import { addComplete } from "./complete.ts";
 import { addDelete } from "./delete.ts";
 import { addEvents } from "./events.ts";
 import { addExport } from "./export.ts";
+import { addGenerate } from "./generate.ts";
 import { addHistory } from "./history.ts";
 import { addImport } from "./import.ts";
 import { addList } from "./list.ts";
@@ -19,7 +20,7 @@ export function createProgram(terminal: Terminal): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: (text) => terminal.fail(oneLine(text)) })
     .exitOverride();
-  for (const add of [addServe, addList, addHistory, addEvents, addMessages, addComplete, addDelete, addImport, addExport, addMigrate]) {
+  for (const add of [addServe, addList, addHistory, addEvents, addMessages, addComplete, addDelete, addImport, addExport, addMigrate, addGenerate]) {
     add(program, terminal);
   }
   // Each command was made with `program.command`, which hands down how errors are told.
@@ -29,6 +30,7 @@ export function createProgram(terminal: Terminal): Command {
     ["orcha list --file orcha.db --agent supportAgent", "the newest sessions"],
     ["orcha history ses_1 --url https://orcha.example", "a page of what the app shows"],
     ["orcha export --file orcha.db > backup.jsonl", "everything of an agent, in one file"],
+    ["orcha generate --out src/orcha.gen.ts", "a typed client for an app without the definitions"],
   ]);
 }
 
