@@ -10,7 +10,8 @@ export async function writeWhole(path: string, texts: Iterable<string> | AsyncIt
     await pipeline(Readable.from(texts), createWriteStream(partial), signal ? { signal } : {});
     await rename(partial, path);
   } catch (error) {
-    await rm(partial, { force: true });
+    // What went wrong first is what matters.
+    await rm(partial, { force: true }).catch(() => {});
     throw error;
   }
 }

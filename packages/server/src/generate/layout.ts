@@ -76,7 +76,7 @@ function lineOf(type: Type): string | undefined {
         return line === undefined ? undefined : startOf(member) + line;
       });
       if (lines.length === 0) return "{}";
-      return lines.includes(undefined) ? undefined : `{ ${lines.join("; ")} }`;
+      return type.isLong === true || lines.includes(undefined) ? undefined : `{ ${lines.join("; ")} }`;
     }
     case "record": {
       const line = lineOf(type.value);

@@ -85,12 +85,14 @@ class AgentWriter {
   private actions(actions: Record<string, DescribedAction>): Type {
     const entries = Object.entries(actions);
     if (entries.length === 0) return word("object");
-    return { kind: "object", members: entries.map(([name, action]) => ({ name, type: this.action(name, action), notes: descriptionOf(action) })) };
+    const members = entries.map(([name, action]) => ({ name, type: this.action(name, action), notes: descriptionOf(action) }));
+    return { kind: "object", members, isLong: true };
   }
 
   private action(name: string, { input, output }: DescribedAction): Type {
     return {
       kind: "object",
+      isLong: true,
       members: [
         { name: "arguments", type: this.schema(input, name, "Arguments"), notes: notesOf(input) },
         { name: "output", type: output === undefined ? unknown : this.schema(output, name, "Output"), notes: notesOf(output) },
@@ -99,11 +101,14 @@ class AgentWriter {
   }
 
   private schema(schema: unknown, ...place: readonly string[]): Type {
-    const { type, declarations } = typesOf(schema, (pointer) => this.names.take(this.name, ...place, pointer.replace(/^#(\/\$defs)?/, "")));
+    const { type, declarations } = typesOf(schema, (keys) => this.names.take(this.name, ...place, ...keys.filter((key) => !nameless.test(key))));
     this.declarations.push(...declarations);
     return type;
   }
 }
+
+/** Where definitions are kept, and the numbers that valibot and zod give them, are no names. */
+const nameless = /^(\$defs|(__schema)?\d+)$/;
 
 function declarationOf({ name, type, notes }: Declaration): string {
   // An interface where it can be one: compilers call it by its name.

@@ -24,7 +24,8 @@ export async function partsOf(agents: Record<string, DescribedAgent>, digest: Su
 }
 
 function piecesOf(agent: DescribedAgent): [path: string, part: unknown][] {
-  const { description, metadata, output, subagents } = agent;
+  const { description, metadata, output } = agent;
+  const subagents = agent.subagents.length === 0 ? undefined : agent.subagents;
   const own = Object.entries({ description, metadata, output, subagents }).filter(([, part]) => part !== undefined);
   const named = (["actions", "clientActions", "skills", "evaluations"] as const).flatMap((kind) =>
     Object.entries(agent[kind]).map(([name, part]): [string, unknown] => [visiblePath([kind, name]), part]),

@@ -4,12 +4,16 @@ import { isPlainObject } from "@orcha/contract";
 export function resolve(root: unknown, reference: string): unknown {
   if (reference !== "#" && !reference.startsWith("#/")) return undefined;
   let found = root;
-  for (const part of reference.split("/").slice(1)) {
-    const key = decode(part);
+  for (const key of keysOf(reference)) {
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
     found = (found as Record<string, unknown>)[key];
   }
   return found;
+}
+
+/** The keys that a reference goes through. */
+export function keysOf(reference: string): string[] {
+  return reference.split("/").slice(1).map(decode);
 }
 
 function decode(part: string): string {

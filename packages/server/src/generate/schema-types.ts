@@ -1,5 +1,5 @@
 import { isPlainObject } from "@orcha/contract";
-import { reaches, resolve } from "./pointer.ts";
+import { keysOf, reaches, resolve } from "./pointer.ts";
 import { intersection, literal, never, union, unknown, word, type Member, type Notes, type Type } from "./type.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -11,14 +11,15 @@ export interface Declaration {
   notes: Notes;
 }
 
-/** The type of what fits a JSON Schema of draft 2020-12, and of the parts that it refers to. */
-export function typesOf(root: unknown, nameOf: (pointer: string) => string): { type: Type; declarations: Declaration[] } {
+/** The type of what fits a JSON Schema of draft 2020-12, and of the parts that it refers to, named after the keys that lead there. */
+export function typesOf(root: unknown, nameOf: (keys: readonly string[]) => string): { type: Type; declarations: Declaration[] } {
   const reader = new SchemaReader(root, nameOf);
   const type = reader.read(root);
   const declarations = [...reader.declarations()];
-  // A schema that refers to itself as a whole is one of the parts.
-  const name = reader.names.get("#");
-  return { type: name === undefined ? type : word(name), declarations };
+  // A schema that refers to itself as a whole is one of the parts, or repeats one.
+  const text = JSON.stringify(type);
+  const itself = declarations.find((part) => part.name === reader.names.get("#") || JSON.stringify(part.type) === text);
+  return { type: itself ? word(itself.name) : type, declarations };
 }
 
 /** What a schema says about itself. */
@@ -35,9 +36,9 @@ export function notesOf(schema: unknown): Notes {
 class SchemaReader {
   readonly names = new Map<string, string>();
   private readonly root: unknown;
-  private readonly nameOf: (pointer: string) => string;
+  private readonly nameOf: (keys: readonly string[]) => string;
 
-  constructor(root: unknown, nameOf: (pointer: string) => string) {
+  constructor(root: unknown, nameOf: (keys: readonly string[]) => string) {
     this.root = root;
     this.nameOf = nameOf;
   }
@@ -67,7 +68,7 @@ class SchemaReader {
   private reference(pointer: string): Type {
     // What is nothing but itself in the end says nothing, and TypeScript refuses it.
     if (resolve(this.root, pointer) === undefined || reaches(this.root, pointer, pointer)) return unknown;
-    const name = this.names.get(pointer) ?? this.nameOf(pointer);
+    const name = this.names.get(pointer) ?? this.nameOf(keysOf(pointer));
     this.names.set(pointer, name);
     return word(name);
   }

@@ -1,7 +1,8 @@
 /** A TypeScript type, before it is laid out. */
 export type Type =
   | { kind: "word"; text: string }
-  | { kind: "object"; members: readonly Member[] }
+  // A long one stands over several lines, however short it is: what is added to it then is a line of its own.
+  | { kind: "object"; members: readonly Member[]; isLong?: boolean }
   | { kind: "record"; value: Type }
   | { kind: "array"; item: Type }
   | { kind: "tuple"; items: readonly TupleItem[]; rest: Type | undefined }
