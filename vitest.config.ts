@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-// Tests run on the sources: no build stands between an edit and its test.
-const conditions = ["source", "node", "default"];
+// Tests run on the sources: no build stands between an edit and its test. Other packages have a condition "source" too,
+// and theirs is not ours to run.
+const conditions = ["orcha-source", "node", "default"];
 
 export default defineConfig({
   resolve: { conditions },

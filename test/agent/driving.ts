@@ -1,5 +1,6 @@
-import { runLoop, type LoopEnd, type LoopInput, type LoopStep } from "@orcha/agent/loop";
-import { Transcript, type EventInput, type SessionEvent, type Turn } from "@orcha/contract";
+import { runLoop, type ActionTool, type LoopEnd, type LoopInput, type LoopStep } from "@orcha/agent/loop";
+import { eventDataSchemas, Transcript, type EventDataByType, type EventInput, type Turn } from "@orcha/contract";
+import * as v from "valibot";
 
 /** What a run did, as whoever drives it sees it. */
 export interface Driven {
@@ -60,7 +61,26 @@ export function turnsAfter(turns: readonly Turn[], events: readonly EventInput[]
   const transcript = new Transcript();
   const all: EventInput[] = [...turns.map((data) => ({ type: "message.created", data }) as const), ...events];
   for (const [index, event] of all.entries()) {
-    transcript.add({ sequence: index + 1, v: 1, timestamp: "2026-01-01T00:00:00.000Z", ...event } as SessionEvent);
+    transcript.add({ sequence: index + 1, v: 1, timestamp: "2026-01-01T00:00:00.000Z", ...event });
   }
   return transcript.turns();
+}
+
+/** The schema of a tool whose arguments don't matter. */
+export const anything = { type: "object", properties: {} };
+
+export function action(name: string, execute: ActionTool["execute"]): ActionTool {
+  return { kind: "action", name, inputSchema: anything, idempotencyKey: ({ callId }) => `key:${callId}`, execute };
+}
+
+/** Checks that a log would take the events. */
+export function expectStorable(events: readonly EventInput[]): void {
+  for (const { type, data } of events) v.parse(eventDataSchemas[type], data);
+}
+
+export function find<T extends EventInput["type"]>(events: readonly EventInput[], type: T): EventDataByType[T] {
+  const event = events.find((candidate) => candidate.type === type);
+  if (!event) throw new Error(`no ${type} among ${events.map(labelOf).join(", ")}`);
+  // The type names the data.
+  return event.data as EventDataByType[T];
 }

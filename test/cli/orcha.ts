@@ -6,7 +6,7 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "../..");
 
 /** The program and what comes before its arguments. */
-export const program = [process.execPath, "--conditions=source", join(root, "packages/server/src/cli/orcha.ts")] as const;
+export const program = [process.execPath, "--conditions=orcha-source", join(root, "packages/server/src/cli/orcha.ts")] as const;
 
 /** The same as a person would type it in a shell. */
 export const typed = program.map((word) => `'${word}'`).join(" ");

@@ -83,7 +83,7 @@ test("the README's program runs", async () => {
 });
 
 function run(file: string): { child: ChildProcess; output: () => string; printed: (text: RegExp) => Promise<void> } {
-  const child = spawn(process.execPath, ["--conditions=source", file], { cwd: dirname(file) });
+  const child = spawn(process.execPath, ["--conditions=orcha-source", file], { cwd: dirname(file) });
   let output = "";
   const append = (chunk: Buffer): void => {
     output += chunk.toString();

@@ -1,6 +1,19 @@
 import { createOrcha } from "@orcha/client";
+import { setDefaultModel } from "@orcha/agent";
+import { scriptedModel } from "@orcha/agent/testing";
 import { createApp, memoryStore } from "@orcha/server";
 import { agents } from "../agents.ts";
+
+// Agents of the pages have a model that knows the weather and the user's name.
+setDefaultModel(
+  scriptedModel(({ prompt }) => {
+    const last = prompt.at(-1);
+    const text = last?.role === "user" && last.content[0]?.type === "text" ? last.content[0].text : "";
+    if (last?.role === "tool") return { text: "It is 22°C and sunny." };
+    if (text.includes("weather")) return { toolCalls: [{ name: "getWeather", arguments: { city: "Paris" } }] };
+    return { text: text === "What is my name?" && JSON.stringify(prompt).includes("Alice") ? "Your name is Alice" : "Hello" };
+  }),
+);
 
 // What the pages take for granted: a server, its client, and a session that has some history.
 const app = createApp({ agents, store: memoryStore() });

@@ -10,7 +10,7 @@ const folders = temporaryFolders();
 
 async function start(...flags: string[]) {
   const cwd = await folders();
-  const child = spawn(process.execPath, ["--conditions=source", program, ...flags], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--conditions=orcha-source", program, ...flags], { cwd, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {

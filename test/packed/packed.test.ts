@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
 import { pnpm, root, run } from "./pnpm.ts";
 
-const packages = ["contract", "formats", "client", "server"];
+const packages = ["contract", "formats", "agent", "client", "server"];
 const folders = temporaryFolders();
 const packed = mkdtempSync(join(tmpdir(), "orcha-packed-"));
 afterAll(() => rmSync(packed, { recursive: true, force: true }));
@@ -105,7 +105,12 @@ test("the packed packages work in an empty project under TypeScript 5.9", { time
   const command = join(project, "node_modules/@orcha/server", bin.orcha);
   run(process.execPath, [command, "generate", "--config", "src/orcha.config.ts", "--out", "src/orcha.gen.ts"], project);
   run(process.execPath, [join(root, "test/node_modules/typescript-5.9/bin/tsc"), "-p", "."], project);
-  expect(run(process.execPath, ["out/program.js"], project)).toBe("user Where is my order?\nrequest_human_approval waiting 750 USD\n");
+  expect(run(process.execPath, ["out/program.js"], project).trimEnd().split("\n")).toEqual([
+    "user Where is my order?",
+    "request_human_approval waiting 750 USD",
+    "Three 3",
+    'the model "openai/gpt-5-mini" needs the package @ai-sdk/openai: npm install @ai-sdk/openai',
+  ]);
 });
 
 function tarballOf(name: string): string {

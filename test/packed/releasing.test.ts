@@ -5,9 +5,9 @@ import { temporaryFolders } from "../stores.ts";
 import { root, run } from "./pnpm.ts";
 
 const folders = temporaryFolders();
-const published = ["client", "contract", "formats", "server"];
+const published = ["agent", "client", "contract", "formats", "server"];
 
-test("a changeset of one package gives all four the next version, and tells their changelogs", { timeout: 60_000 }, async () => {
+test("a changeset of one package gives all of them the next version, and tells their changelogs", { timeout: 60_000 }, async () => {
   const folder = await folders();
   const files = ["package.json", "pnpm-workspace.yaml", "pnpm-lock.yaml", ".changeset/config.json"];
   const manifests = globSync(["packages/*/{package.json,CHANGELOG.md}", "{examples/*,test,bench}/package.json"], { cwd: root });

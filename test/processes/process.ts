@@ -16,11 +16,14 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-const program = join(import.meta.dirname, "server.ts");
-
 /** Starts a server process. Rejects with what it printed where it doesn't come up. */
 export async function startServer(place: Place, shell?: (command: string) => string): Promise<ServerProcess> {
-  const command = [process.execPath, "--conditions=source", program, JSON.stringify(place)];
+  return startProgram("server.ts", place, shell);
+}
+
+/** Starts a program of this folder that prints where it listens. */
+export async function startProgram(name: string, input: object, shell?: (command: string) => string): Promise<ServerProcess> {
+  const command = [process.execPath, "--conditions=orcha-source", join(import.meta.dirname, name), JSON.stringify(input)];
   const child = shell
     ? spawn("sh", ["-c", shell(command.map((word) => `'${word}'`).join(" "))], { stdio: ["ignore", "pipe", "pipe"] })
     : spawn(command[0] ?? "node", command.slice(1), { stdio: ["ignore", "pipe", "pipe"] });

@@ -126,6 +126,17 @@ export const cases: Record<OperationName, readonly Case[]> = {
   ],
   subagentHistory: children,
   subagentEvents: children,
+  tail: [
+    { name: "from the start", input: at("ses_1", { after: 0 }) },
+    { name: "from a page", input: at("ses_1", { after: 5 }) },
+    { name: "of a completed session", input: at("done", { after: 2 }) },
+    { name: "from the future", input: at("ses_1", { after: 99 }), code: "invalid_input" },
+    { name: "from nowhere", input: at("ses_1", { after: -1 }), code: "invalid_input" },
+    { ...missing, input: at("nowhere", { after: 0 }) },
+    noAgent,
+    badId,
+    unknownField,
+  ],
   get: [{ name: "a session", input: at("ses_1") }, { name: "an empty one", input: at("empty") }, missing, noAgent, badId, unknownField],
   list: [
     { name: "all", input: { agent } },

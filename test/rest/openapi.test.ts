@@ -94,7 +94,7 @@ function schemaOf(name: string): Schema {
   return document.components["schemas"]?.[name] ?? {};
 }
 
-test.each(["HistoryItem", "SessionEvent", "MessageData", "MessageContent", "AssistantContent", "RunResult"])("%s is told apart by a field", (name) => {
+test.each(["HistoryItem", "SessionEvent", "MessageData", "MessageContent", "AssistantContent", "RunResult", "TailFrame"])("%s is told apart by a field", (name) => {
   const { oneOf = [], discriminator = { propertyName: "", mapping: {} } } = schemaOf(name);
   expect(new Set(Object.values(discriminator.mapping))).toEqual(new Set(oneOf.map(({ $ref }) => $ref)));
   for (const [value, $ref] of Object.entries(discriminator.mapping)) {

@@ -32,6 +32,7 @@ const validInputs: Record<OperationName, object> = {
   stop: {},
   subagentHistory: {},
   subagentEvents: {},
+  tail: { after: 0 },
   get: {},
   list: {},
   update: { name: "n" },

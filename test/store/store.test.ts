@@ -229,6 +229,42 @@ describeStores("a store", (make) => {
     expect(await due(at)).toEqual([]);
   });
 
+  test("tells which items events added or changed", async () => {
+    const store = await make();
+    const said: Draft = { type: "message.created", data: { role: "user", content: [{ type: "text", text: "Hi" }] } };
+    await store.create(ref, writeOf([created, requested, said]));
+    await append(store, completed, said);
+    await append(store, requested, said);
+    const changed = async (after: number, through: number, lookups = [lookupKey("action", "c")]) => {
+      const found = await store.changed(ref, { after, through, lookups });
+      return found?.items.map(({ position, body }) => `${position} ${(JSON.parse(body) as { id: string; status?: string }).id}`);
+    };
+    expect(await changed(0, 3)).toEqual(["0 action:c", "1 message:3"]);
+    // The action of before is completed by event 4, and its id is used again by event 6.
+    expect(await changed(3, 5)).toEqual(["0 action:c", "2 message:5"]);
+    expect(await changed(3, 5, [])).toEqual(["2 message:5"]);
+    expect(await changed(5, 7)).toEqual(["3 action:c#6", "4 message:7"]);
+    expect(await changed(7, 7)).toEqual([]);
+    expect(JSON.parse((await store.changed(ref, { after: 0, through: 1, lookups: [] }))?.snapshot ?? "")).toMatchObject({ sequence: 7 });
+    expect(await store.changed({ ...ref, tenant: "rival" }, { after: 0, through: 1, lookups: [] })).toBeUndefined();
+  });
+
+  test("tells listeners of what changes, until they leave", async () => {
+    const store = await make();
+    const heard: (SessionRef | undefined)[] = [];
+    const leave = store.listen((changed) => heard.push(changed));
+    await store.create(ref, writeOf([created]));
+    await append(store, requested);
+    await store.append(ref, [], () => ({ result: 1 }));
+    await store.delete(ref, 1);
+    expect(heard.filter((changed) => changed !== undefined)).toContainEqual(ref);
+    const count = heard.length;
+    expect(count).toBeGreaterThanOrEqual(3);
+    leave();
+    await store.create({ ...ref, sessionId: "ses_2" }, writeOf([created]));
+    expect(heard.length).toBe(count);
+  });
+
   test("deletes delegated children with their parent, of its tenant and agent alone", async () => {
     const store = await make();
     const child = (sessionId: string, parentSessionId: string, tenant = ref.tenant) =>

@@ -60,7 +60,10 @@ export class CallRound {
   }
 
   with({ events, end }: Ending): Ending {
-    return { events: [...this.pending, ...events], end };
+    // Nobody goes on with the round of a run that is over. One that pauses stays open: its subagents may have paused too.
+    const isOver = end.status === "stopped" || end.status === "failed";
+    const turn: EventInput[] = isOver && this.unanswered().length === 0 ? [{ type: "message.created", data: this.toolTurn() }] : [];
+    return { events: [...this.pending, ...turn, ...events], end };
   }
 
   /** The tool turn: every result, in the order of the calls. */

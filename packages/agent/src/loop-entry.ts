@@ -3,6 +3,7 @@ export { runLoop } from "./loop.ts";
 export { type LoopInput, type ModelSettings, type OpenRound, type OutputFormat } from "./loop-input.ts";
 export { type Interruption, type LoopEnd, type LoopStep } from "./loop-step.ts";
 export {
+  InvalidArguments,
   RunFailure,
   type ActionTool,
   type ClientActionTool,

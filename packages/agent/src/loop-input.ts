@@ -52,6 +52,11 @@ export interface LoopInput {
   now: () => number;
   /** How many action rounds there may be; default 10. The next one ends the run with `execution_failed`. */
   maxRounds?: number;
+  /**
+   * Whether a round is made again whose stream broke after text was shown; default true. What was shown is then taken
+   * back, which a reader of deltas can't do.
+   */
+  repeatsShown?: boolean;
   /** Where a run goes on after a pause or a crash. */
   resume?: {
     /** The run's assistant turns so far, which count its rounds. */

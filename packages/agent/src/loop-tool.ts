@@ -70,6 +70,12 @@ export interface SilentTool extends ToolBase {
 
 export type LoopTool = ActionTool | ClientActionTool | SkillTool | SubagentTool | SilentTool;
 
+/** Says that a call's arguments don't fit, where a tool throws it: the log tells that from work which failed. */
+export class InvalidArguments extends Error {
+  override readonly name = "InvalidArguments";
+  readonly code = "invalid_arguments";
+}
+
 /** Ends the whole run with `execution_failed` where a tool throws it. */
 export class RunFailure extends Error {
   override readonly name = "RunFailure";

@@ -21,8 +21,12 @@ export async function* callModel(run: RunState, instructions: string, media: Med
   const { model, signal } = run.input;
   const cut = new AbortController();
   try {
-    const begun = await untilAborted(model.doStream(callOptions(run, instructions, media, cut.signal)), signal);
-    if (begun === gaveUp) return failed(signal.reason);
+    const asked = Promise.resolve(model.doStream(callOptions(run, instructions, media, cut.signal)));
+    const begun = await untilAborted(asked, signal);
+    if (begun === gaveUp) {
+      void asked.then(({ stream }) => stream.cancel()).catch(() => undefined);
+      return failed(signal.reason);
+    }
     const reader = begun.stream.getReader();
     // Whatever ends this call, the stream must not run on; how it takes that is its own affair.
     cut.signal.addEventListener("abort", () => void reader.cancel().catch(() => undefined), { once: true });

@@ -1,5 +1,5 @@
 import { UnsupportedFunctionalityError } from "@ai-sdk/provider";
-import type { AssistantContent, EventInput, ToolCallContent, Turn } from "@orcha/contract";
+import { OrchaError, type AssistantContent, type EventError, type EventInput, type ToolCallContent, type Turn } from "@orcha/contract";
 import { Answer } from "./answer.ts";
 import type { LoopStep } from "./loop-step.ts";
 import type { MediaReach } from "./media-part.ts";
@@ -29,16 +29,18 @@ const mediaReaches: readonly MediaReach[] = ["all", "images", "none"];
 
 /** Asks the model until it has answered, as often as the settings and its provider allow. */
 export async function* modelRound(run: RunState): AsyncGenerator<LoopStep, RoundEnd> {
-  const { model, signal, now, settings = {}, instructions } = run.input;
+  const { model, signal, now, settings = {}, instructions, repeatsShown = true } = run.input;
   const { maxRetries = 2 } = settings;
   let reach = 0;
   let retry = 0;
   for (;;) {
     const before = run.interrupted();
     if (before) return { type: "ended", ending: before };
+    const told = read(instructions);
+    if ("error" in told) return { type: "ended", ending: run.failed(told.error) };
     const startedAt = now();
     const answer = new Answer(model);
-    const end = yield* callModel(run, instructions(), mediaReaches[reach] ?? "none", answer);
+    const end = yield* callModel(run, told.instructions, mediaReaches[reach] ?? "none", answer);
     const durationMs = Math.max(0, now() - startedAt);
     if (end.isWhole) return wholeAnswer(run, answer, durationMs);
     const cut = answer.text === "" ? undefined : turnOf(run, answer, { status: "incomplete", content: answer.visibleContent(), durationMs });
@@ -51,7 +53,7 @@ export async function* modelRound(run: RunState): AsyncGenerator<LoopStep, Round
     }
     const failure = failureOf(end.error, secretsOf(settings), now());
     const kept = cut ? [run.answered(cut)] : [];
-    if (!failure.retryable || retry >= maxRetries) {
+    if (!failure.retryable || retry >= maxRetries || (cut && !repeatsShown)) {
       return { type: "ended", ending: run.failed(providerError(failure, model), kept) };
     }
     if (kept.length > 0) yield { type: "events", events: kept };
@@ -87,10 +89,22 @@ async function wholeAnswer(run: RunState, answer: Answer, durationMs: number): P
     return fail("the provider's content filter withheld the answer", { status: "incomplete" }, { reason: "content_filter" });
   }
   if (!output) return { type: "ended", ending: run.completed(run.answered(turnOf(run, answer, { content, durationMs })), text) };
-  const read = await readOutput(text, output);
+  const read = await readOutput(text, output, run.input.signal);
+  const interrupted = "fault" in read ? run.interrupted(turnOf(run, answer, { content, durationMs })) : undefined;
+  if (interrupted) return { type: "ended", ending: interrupted };
   if ("fault" in read) return fail(`the model's answer is not the output that was asked for: ${read.fault}`, {}, { reason: "invalid_output" });
   const turn = run.answered(turnOf(run, answer, { content, durationMs, parsedOutput: read.value }));
   return { type: "ended", ending: run.completed(turn, read.value) };
+}
+
+/** Instructions may be made of variables, of which one may be missing. */
+function read(instructions: () => string): { instructions: string } | { error: EventError } {
+  try {
+    return { instructions: instructions() };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "the instructions could not be made";
+    return { error: { code: error instanceof OrchaError ? error.code : "execution_failed", message, retryable: false } };
+  }
 }
 
 function turnOf({ input: { model } }: RunState, answer: Answer, said: Partial<Assistant> & { content: AssistantContent[] }): Assistant {

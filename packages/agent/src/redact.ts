@@ -9,10 +9,12 @@ const patterns: readonly [RegExp, string][] = [
   [/\b(https?:\/\/[^\s?#"'<>]{1,500})[?#][^\s"'<>]{0,2000}/gi, "$1"],
   [/\b(bearer|basic)\s+[^\s"',;]{4,2000}/gi, `$1 ${hidden}`],
   [/\beyJ[\w-]{4,2000}\.[\w-]{4,2000}(?:\.[\w-]{0,2000})?/g, hidden],
-  [/\b(?:sk|pk|rk|key|gsk|xai|hf|ghp|gho|pat|AIza|AKIA|ya29)[-_.]?[\w-]*[\d*][\w*.-]{5,2000}/g, hidden],
+  [/\b(?:(?:sk|pk|rk|key|gsk|xai|hf|ghp|gho|pat)[-_]|AIza|AKIA|ya29)[\w.-]{0,200}[\d*][\w*.-]{5,2000}/g, hidden],
   // "Incorrect API key provided: …", "x-api-key=…", "token …"
-  [/\b(api[\s_-]?key|apikey|access[\s_-]?key|token|secret|password|credentials?|authorization)\b([^\n:=]{0,40}[:=]\s{0,3}["']?)[^\s"',;]{4,2000}/gi, `$1$2${hidden}`],
-  [/\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{40,2000}/g, hidden],
+  [/\b(api[\s_-]?key|apikey|access[\s_-]?key|token|secret|password|credentials?|authorization)\b([^\n:=]{0,40}[:=]\s{0,3}["']?)(?!\d+\b)[^\s"',;]{4,2000}/gi, `$1$2${hidden}`],
+  // "invalid key abc123"
+  [/\b(key|token)(\s{1,3}["']?)(?=[\w.-]{0,80}\d)[\w.-]{6,2000}/gi, `$1$2${hidden}`],
+  [/\b(?=[\w-]{0,80}[A-Za-z])(?=[\w-]{0,80}\d)[\w-]{40,2000}/g, hidden],
 ];
 
 /**

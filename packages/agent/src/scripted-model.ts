@@ -41,8 +41,11 @@ export interface ScriptReply {
   finishReason?: "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
 }
 
-/** A reply, or a function that makes one of what the model is asked. */
-export type ScriptEntry = ScriptReply | ((request: ScriptRequest) => ScriptReply | Promise<ScriptReply>);
+/** Makes a reply of what the model is asked. */
+export type ScriptFunction = (request: ScriptRequest) => ScriptReply | Promise<ScriptReply>;
+
+/** A reply, or a function that makes one. */
+export type ScriptEntry = ScriptReply | ScriptFunction;
 
 /** A model that says what its script says, and keeps what it was asked. */
 export interface ScriptedModel extends LanguageModelV4 {
@@ -54,7 +57,7 @@ export interface ScriptedModel extends LanguageModelV4 {
  * A function in place of the list answers every request.
  */
 export function scriptedModel(
-  script: readonly ScriptEntry[] | Extract<ScriptEntry, Function>,
+  script: readonly ScriptEntry[] | ScriptFunction,
   { provider = "scripted", modelId = "script" }: { provider?: string; modelId?: string } = {},
 ): ScriptedModel {
   const requests: ScriptRequest[] = [];

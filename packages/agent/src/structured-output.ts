@@ -1,12 +1,14 @@
 import { findJsonFault, formatPath, maxJsonDepth } from "@orcha/contract";
 import type { OutputFormat } from "./loop-input.ts";
+import { gaveUp, untilAborted } from "./waiting.ts";
 
 /** Reads the structured value of an answer, or tells what is wrong with it. */
-export async function readOutput(text: string, output: OutputFormat): Promise<{ value: unknown } | { fault: string }> {
+export async function readOutput(text: string, output: OutputFormat, signal: AbortSignal): Promise<{ value: unknown } | { fault: string }> {
   const found = findJson(text);
   if (!found) return { fault: "it holds no JSON" };
   try {
-    const checked = await output.check(found.value);
+    const checked = await untilAborted(output.check(found.value), signal);
+    if (checked === gaveUp) return { fault: "its check was interrupted" };
     if ("fault" in checked) return checked;
     const fault = findJsonFault(checked.value, maxJsonDepth - 2);
     return fault ? { fault: `${formatPath(fault.path) || "it"} ${fault.reason}` } : checked;

@@ -65,7 +65,10 @@ async function* workAll(round: CallRound, work: Work, delegated: readonly Delega
     running.delete(one);
     if (interruptionOf(round.run.input.signal) === "lost") return;
     settle(round, one, end);
-    if (end.type === "failed" && round.note(end.error)) return leave(round, [...running.keys()]);
+    if (end.type === "failed" && round.note(end.error)) {
+      work.close(false);
+      return leave(round, [...running.keys()]);
+    }
     if (running.size > 0) yield round.step();
   }
 }

@@ -4,6 +4,7 @@ export {
   type ScriptedModel,
   type ScriptEntry,
   type ScriptError,
+  type ScriptFunction,
   type ScriptReply,
   type ScriptRequest,
   type ScriptToolCall,

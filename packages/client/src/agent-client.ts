@@ -12,6 +12,7 @@ import type {
   SessionList,
   SessionSnapshot,
   SessionStatus,
+  TailFrame,
   ToolResult,
 } from "@orcha/contract";
 import type { Execution, ExecutionResult } from "./execution.ts";
@@ -62,6 +63,12 @@ export interface PageOptions extends CallOptions {
 export interface PagesOptions extends CallOptions {
   /** 1 to 100; 50 by default. */
   pageSize?: number;
+}
+
+/** From where to follow a session. */
+export interface TailOptions extends CallOptions {
+  /** The event that the app knows of already: a page's `throughSequence`. By default now. */
+  after?: number;
 }
 
 /** Which sessions; filters are exact, and all must hold. */
@@ -186,6 +193,12 @@ export interface AgentClient<T extends AgentTypes = AnyAgentTypes> {
 
   /** Ends the run at once, and cancels what it waits for; the session stays open. */
   readonly stop: Method<[sessionId: string, options?: WriteOptions], SessionSnapshot<T>>;
+
+  /**
+   * Follows what changes: items as they are, the snapshot, and the answer in the making. It goes on through disconnects
+   * until the session ends or the signal fires, which ends it quietly; it throws what no new connection would mend.
+   */
+  readonly tail: (sessionId: string, options?: TailOptions) => AsyncIterable<TailFrame<T>>;
 
   /** Reads a page of the history of a session that this agent delegated to another one. */
   readonly subagentHistory: Method<[childSessionId: string, options?: PageOptions], SessionHistory>;

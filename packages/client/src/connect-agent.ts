@@ -5,6 +5,7 @@ import { createExecution, type Execution, type ExecutionResult, type Work } from
 import { method } from "./method.ts";
 import { createPages } from "./pages.ts";
 import { createSessionId } from "./session-id.ts";
+import { followTail } from "./tail.ts";
 import { markUnknownEvent, markUnknownItem } from "./unknown.ts";
 import { verifyArguments } from "./verify.ts";
 
@@ -12,49 +13,37 @@ import { verifyArguments } from "./verify.ts";
 export function connectAgent(connection: Connection, agent: string, definition?: AgentDefinition): AgentClient {
   const { rpc, read, write } = connection;
 
-  async function history(sessionId: string, { signal, ...page }: PageOptions = {}): Promise<SessionHistory> {
-    const answer = await read(rpc.history, { ...page, agent, sessionId }, { signal });
+  async function history(sessionId: string, options: PageOptions = {}): Promise<SessionHistory> {
+    const answer = await read(rpc.history, { ...options, agent, sessionId });
     const items = answer.items.map(markUnknownItem);
     return { ...answer, items: definition ? await Promise.all(items.map((item) => verifyArguments(item, definition))) : items };
   }
 
-  async function events(sessionId: string, { signal, ...page }: PageOptions = {}): Promise<SessionEvents> {
-    const answer = await read(rpc.events, { ...page, agent, sessionId }, { signal });
+  async function events(sessionId: string, options: PageOptions = {}): Promise<SessionEvents> {
+    const answer = await read(rpc.events, { ...options, agent, sessionId });
     return { ...answer, events: answer.events.map(markUnknownEvent) };
   }
 
   const safeHistory = method(history);
-  const stop = method(async (sessionId: string, options: WriteOptions = {}) => write(rpc.stop, { agent, sessionId }, options));
+  const stop = method(async (sessionId: string, options?: WriteOptions) => write(rpc.stop, { ...options, agent, sessionId }));
 
   function execute(work: Omit<Work, "listen" | "policy" | "stop">): Execution<AnyAgentTypes, ExecutionResult> {
     return createExecution({ ...work, listen: connection.listen, policy: connection.retry, stop: (options) => stop(work.sessionId, options) });
   }
 
   return Object.freeze<AgentClient>({
-    create: method(async ({ signal, idempotencyKey, ifSequence, ...input } = {}) =>
-      write(rpc.create, { ...input, agent }, { signal, idempotencyKey, ifSequence }),
-    ),
-    get: method(async (sessionId, options = {}) => read(rpc.get, { agent, sessionId }, options)),
+    create: method(async (options) => write(rpc.create, { ...options, agent })),
+    get: method(async (sessionId, options) => read(rpc.get, { ...options, agent, sessionId })),
     history: safeHistory,
     events: method(events),
-    messages: method(async (sessionId, options = {}) => read(rpc.messages, { agent, sessionId }, options)),
-    restore: method(async (messages, { signal, idempotencyKey, ifSequence, ...input } = {}) =>
-      write(rpc.restore, { ...input, agent, messages }, { signal, idempotencyKey, ifSequence }),
-    ),
-    append: method(async (sessionId, input, options = {}) =>
-      write(rpc.append, { ...input, agent, sessionId }, options),
-    ),
-    list: method(async ({ signal, ...input } = {}) => read(rpc.list, { ...input, agent }, { signal })),
-    update: method(async (sessionId, { signal, idempotencyKey, ifSequence, ...input }) =>
-      write(rpc.update, { ...input, agent, sessionId }, { signal, idempotencyKey, ifSequence }),
-    ),
-    complete: method(async (sessionId, { signal, idempotencyKey, ifSequence, ...input } = {}) =>
-      write(rpc.complete, { ...input, agent, sessionId }, { signal, idempotencyKey, ifSequence }),
-    ),
-    fork: method(async (sessionId, { signal, idempotencyKey, ifSequence, ...input } = {}) =>
-      write(rpc.fork, { ...input, agent, sessionId }, { signal, idempotencyKey, ifSequence }),
-    ),
-    delete: method(async (sessionId, options = {}) => write(rpc.delete, { agent, sessionId }, options)),
+    messages: method(async (sessionId, options) => read(rpc.messages, { ...options, agent, sessionId })),
+    restore: method(async (messages, options) => write(rpc.restore, { ...options, agent, messages })),
+    append: method(async (sessionId, input, options) => write(rpc.append, { ...options, ...input, agent, sessionId })),
+    list: method(async (options) => read(rpc.list, { ...options, agent })),
+    update: method(async (sessionId, options) => write(rpc.update, { ...options, agent, sessionId })),
+    complete: method(async (sessionId, options) => write(rpc.complete, { ...options, agent, sessionId })),
+    fork: method(async (sessionId, options) => write(rpc.fork, { ...options, agent, sessionId })),
+    delete: method(async (sessionId, options) => write(rpc.delete, { ...options, agent, sessionId })),
     pages: (sessionId, { signal, pageSize } = {}) =>
       createPages((page, throughSequence) => safeHistory(sessionId, { page, pageSize, throughSequence, signal })),
     run: (input, options = {}) => {
@@ -66,14 +55,15 @@ export function connectAgent(connection: Connection, agent: string, definition?:
       const given = typeof input === "string" ? { content: input } : input;
       return execute({ operation: "resume", input: { ...given, agent, sessionId }, sessionId, options });
     },
-    pause: method(async (sessionId, options = {}) => write(rpc.pause, { agent, sessionId }, options)),
+    pause: method(async (sessionId, options) => write(rpc.pause, { ...options, agent, sessionId })),
     stop,
-    subagentHistory: method(async (sessionId, { signal, ...page } = {}) => {
-      const answer = await read(rpc.subagentHistory, { ...page, agent, sessionId }, { signal });
+    tail: (sessionId, options = {}) => followTail(connection, { agent, sessionId }, options),
+    subagentHistory: method(async (sessionId, options) => {
+      const answer = await read(rpc.subagentHistory, { ...options, agent, sessionId });
       return { ...answer, items: answer.items.map(markUnknownItem) };
     }),
-    subagentEvents: method(async (sessionId, { signal, ...page } = {}) => {
-      const answer = await read(rpc.subagentEvents, { ...page, agent, sessionId }, { signal });
+    subagentEvents: method(async (sessionId, options) => {
+      const answer = await read(rpc.subagentEvents, { ...options, agent, sessionId });
       return { ...answer, events: answer.events.map(markUnknownEvent) };
     }),
   });

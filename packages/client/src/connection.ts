@@ -1,7 +1,7 @@
 import type { CallOptions, WriteOptions } from "./agent-client.ts";
 import { attempt } from "./attempt.ts";
 import { invalidInput } from "./error.ts";
-import { createTransport, type CallContext, type Rpc } from "./http.ts";
+import { createTransport, type CallContext, type ListenedName, type Rpc } from "./http.ts";
 import { createIdempotencyKey } from "./idempotency-key.ts";
 import { checkInput } from "./json.ts";
 import type { Settings } from "./options.ts";
@@ -10,23 +10,18 @@ import { retry } from "./retry.ts";
 /** One operation of the server: one call is one request. */
 type Operation<Input, Answer> = (input: Input, options: { signal: AbortSignal; context: CallContext }) => Promise<Answer>;
 
+type InputOf<O> = O extends Operation<infer Input, infer _Answer> ? Input : never;
+
 /** The way to the server: input is checked, and attempts are limited in time and repeated. */
 export interface Connection {
   readonly rpc: Rpc;
-  /** Sends a write whose answer may be a stream: one attempt, limited in time until it opens. */
-  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
+  /** Sends what may be answered by a stream: one attempt, limited in time until it opens. */
+  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
   readonly retry: Settings["retry"];
-  read: <Input extends object, Answer>(
-    operation: Operation<Input, Answer>,
-    input: NoInfer<Input>,
-    options: CallOptions,
-  ) => Promise<Answer>;
+  /** Reads: what isn't of the call's options is the input. */
+  read: <Input extends object, Answer>(operation: Operation<Input, Answer>, input: NoInfer<Input> & CallOptions) => Promise<Answer>;
   /** Like `read`; all attempts of one call carry the same idempotency key. */
-  write: <Input extends object, Answer>(
-    operation: Operation<Input, Answer>,
-    input: NoInfer<Input>,
-    options: WriteOptions,
-  ) => Promise<Answer>;
+  write: <Input extends object, Answer>(operation: Operation<Input, Answer>, input: NoInfer<Input> & WriteOptions) => Promise<Answer>;
 }
 
 /** Opens the way to a server; nothing is sent yet. */
@@ -52,9 +47,11 @@ export function connect(settings: Settings): Connection {
       checkInput(input);
       return attempt(() => listen(operation, input, context, signal), settings.timeoutMs, signal);
     },
-    read: (operation, input, { signal }) => call(operation, input, {}, signal),
-    async write(operation, input, { signal, ...options }) {
-      return call(operation, input, readContext(options), signal);
+    // What is left without the options is the input that the operation takes; a rest of a type parameter has no type.
+    read: (operation, { signal, ...input }) => call(operation, input as unknown as InputOf<typeof operation>, {}, signal),
+    async write(operation, { signal, idempotencyKey, ifSequence, ...input }) {
+      const context = readContext({ idempotencyKey, ifSequence });
+      return call(operation, input as unknown as InputOf<typeof operation>, context, signal);
     },
   };
 }

@@ -1,10 +1,13 @@
-import { OrchaError } from "./error.ts";
+import { OrchaError, type OrchaErrorCode } from "./error.ts";
 import { createEventParser } from "./event-parser.ts";
+import { isPlainObject } from "./json.ts";
 
 /** One event of a stream; its data is JSON that has been read. */
 export interface StreamEvent {
   name: string;
   data: unknown;
+  /** Where a reader that was cut goes on. */
+  id?: string;
 }
 
 /** How long a stream may be silent, in milliseconds: the server says that it is alive more often. */
@@ -16,10 +19,10 @@ const silenceMs = 30_000;
  */
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
   const events: StreamEvent[] = [];
-  const parse = createEventParser(({ name, data }) => events.push({ name, data: JSON.parse(data) as unknown }));
+  const parse = createEventParser(({ data, ...event }) => events.push({ ...event, data: JSON.parse(data) as unknown }));
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
-  if (!reader) throw new OrchaError("unexpected", "this environment can't read a response as a stream");
+  if (!reader) throw new OrchaError("unexpected", "responses can't be read as streams here");
   try {
     for (;;) {
       const { done, value } = await inTime(reader.read(), signal);
@@ -30,6 +33,22 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
   } finally {
     reader.cancel().catch(() => {});
   }
+}
+
+/** The error that a stream told of in place of its last word. */
+export function fromServer(data: unknown): OrchaError {
+  if (!isPlainObject(data) || !isCode(data["code"])) return new OrchaError("unexpected", "the server's error can't be read");
+  const { code, message, retryable, details } = data;
+  return new OrchaError(code, String(message), {
+    retryable: retryable === true,
+    status: 200,
+    ...(isPlainObject(details) ? { details } : {}),
+  });
+}
+
+/** The code of a newer server is what `Unlisted` stands for. */
+function isCode(code: unknown): code is OrchaErrorCode {
+  return typeof code === "string";
 }
 
 /** Ends the wait even where what is waited for listens to no signal. */

@@ -10,10 +10,10 @@ import type {
 } from "@orcha/contract";
 import type { WriteOptions } from "./agent-client.ts";
 import { readContext, type Connection } from "./connection.ts";
+import type { CallContext } from "./http.ts";
 import { abortedBy, OrchaError, toOrchaError, type OrchaErrorCode } from "./error.ts";
-import { readEvents } from "./event-stream.ts";
-import { isPlainObject } from "./json.ts";
-import { LatestStream } from "./latest-stream.ts";
+import { fromServer, readEvents } from "./event-stream.ts";
+import { createLatestStream } from "./latest-stream.ts";
 import type { RetryOptions } from "./options.ts";
 import { delayAfter, wait } from "./retry.ts";
 
@@ -58,22 +58,22 @@ export interface Work {
 }
 
 /** Starts the work at once. */
-export function createExecution({ stop, sessionId, ...work }: Work): Execution<AnyAgentTypes, ExecutionResult> {
-  const listening = new Listening({ sessionId, ...work });
-  const frames = listening.frames;
+export function createExecution(work: Work): Execution<AnyAgentTypes, ExecutionResult> {
+  const { sessionId, stop } = work;
+  const { frames, result, evaluations } = listenTo(work);
   // Nobody has to read these: one that rejects must not end the process.
-  listening.result.catch(() => {});
-  listening.evaluations.catch(() => {});
+  result.catch(() => {});
+  evaluations.catch(() => {});
   return Object.freeze({
     sessionId,
     get stream() {
       return frames.readable();
     },
     get snapshot() {
-      return frames.newest;
+      return frames.newest();
     },
-    result: listening.result,
-    evaluations: listening.evaluations,
+    result,
+    evaluations,
     stop,
   });
 }
@@ -86,114 +86,89 @@ export function createExecution({ stop, sessionId, ...work }: Work): Execution<A
  */
 
 /** Listens to one run, through any number of connections. */
-class Listening {
-  readonly frames = new LatestStream<RunFrame | ExecutionResult>();
-  readonly result: Promise<ExecutionResult>;
-  readonly evaluations: Promise<EvaluationOutcome[]>;
-  private readonly work: Omit<Work, "stop">;
-  private settled: ExecutionResult | undefined;
-  private resolveResult!: (result: ExecutionResult) => void;
-  private rejectResult!: (error: OrchaError) => void;
+function listenTo({ operation, input, sessionId, options, listen, policy }: Work) {
+  const { signal } = options;
+  const frames = createLatestStream<RunFrame | ExecutionResult>();
+  let settled: ExecutionResult | undefined;
+  let resolveResult: (result: ExecutionResult) => void;
+  let rejectResult: (error: OrchaError) => void;
+  const result = new Promise<ExecutionResult>((resolve, reject) => {
+    resolveResult = resolve;
+    rejectResult = reject;
+  });
 
-  constructor(work: Omit<Work, "stop">) {
-    this.work = work;
-    this.result = new Promise((resolve, reject) => {
-      this.resolveResult = resolve;
-      this.rejectResult = reject;
-    });
-    this.evaluations = this.listen().catch((error: unknown) => {
-      const failure = toOrchaError(error);
-      if (this.settled) return [];
-      if (!isOutcomeUnknown(failure)) {
-        this.settle(failed(work.sessionId, failure));
-        return [];
-      }
-      this.rejectResult(failure);
-      this.frames.fail(failure);
-      throw failure;
-    });
-  }
-
-  private async listen(): Promise<EvaluationOutcome[]> {
-    const { options, policy } = this.work;
-    // Input is checked, and the key made, once: every connection sends the same.
-    const context = await Promise.resolve().then(() => readContext(options));
-    let failures = 0;
-    for (;;) {
-      const heard = { any: false };
-      try {
-        const evaluations = await this.connect(context, heard);
-        if (evaluations) return evaluations;
-        throw new OrchaError("network", "the stream was cut");
-      } catch (cause) {
-        const error = toOrchaError(cause);
-        if (options.signal?.aborted) throw abortedBy(options.signal);
-        failures = heard.any ? 1 : failures + 1;
-        if (!error.retryable || failures >= Math.max(policy.attempts, heard.any ? 2 : 1)) throw error;
-        await wait(delayAfter(error, failures, policy), options.signal);
-      }
-    }
+  function settle(end: ExecutionResult): void {
+    if (settled) return;
+    settled = end;
+    resolveResult(end);
+    frames.end(end);
   }
 
   /** One connection. Answers nothing where it was cut. */
-  private async connect(
-    context: ReturnType<typeof readContext>,
-    heard: { any: boolean },
-  ): Promise<EvaluationOutcome[] | undefined> {
-    const { operation, input, options, listen } = this.work;
+  async function connect(context: CallContext, hear: () => void): Promise<EvaluationOutcome[] | undefined> {
     const controller = new AbortController();
     const abort = (): void => controller.abort();
-    options.signal?.addEventListener("abort", abort);
-    if (options.signal?.aborted) abort();
+    signal?.addEventListener("abort", abort);
+    if (signal?.aborted) abort();
     let evaluations: EvaluationOutcome[] = [];
     try {
       const response = await listen(operation, input, context, controller.signal);
-      // A proxy that holds streams back may have asked for the plain answer.
+      // Where streams can't be read, the server waits with its answer.
       if (!(response instanceof Response)) {
-        this.settle(response as ExecutionResult);
+        settle(response as ExecutionResult);
         return [];
       }
       for await (const { name, data } of readEvents(response, controller.signal)) {
-        heard.any = true;
+        hear();
         // The server's own words, which its contract types; names that this version doesn't know pass by.
-        if (name === "frame" && !this.settled) this.frames.push(data as RunFrame);
-        if (name === "result") this.settle(data as ExecutionResult);
+        if (name === "frame" && !settled) frames.push(data as RunFrame);
+        if (name === "result") settle(data as ExecutionResult);
         if (name === "evaluations") evaluations = data as EvaluationOutcome[];
         if (name === "error") throw fromServer(data);
         if (name === "end") return evaluations;
       }
       return undefined;
     } finally {
-      options.signal?.removeEventListener("abort", abort);
+      signal?.removeEventListener("abort", abort);
       controller.abort();
     }
   }
 
-  private settle(result: ExecutionResult): void {
-    if (this.settled) return;
-    this.settled = result;
-    this.resolveResult(result);
-    this.frames.end(result);
+  async function listenOn(): Promise<EvaluationOutcome[]> {
+    // Input is checked, and the key made, once: every connection sends the same.
+    const context = readContext(options);
+    for (let failures = 0; ; ) {
+      let hasHeard = false;
+      try {
+        const evaluations = await connect(context, () => (hasHeard = true));
+        if (evaluations) return evaluations;
+        throw new OrchaError("network", "the stream was cut");
+      } catch (cause) {
+        const error = toOrchaError(cause);
+        if (signal?.aborted) throw abortedBy(signal);
+        failures = hasHeard ? 1 : failures + 1;
+        if (!error.retryable || failures >= Math.max(policy.attempts, hasHeard ? 2 : 1)) throw error;
+        await wait(delayAfter(error, failures, policy), signal);
+      }
+    }
   }
+
+  const evaluations = listenOn().catch((error: unknown) => {
+    const failure = toOrchaError(error);
+    if (settled) return [];
+    if (isOutcomeUnknown(failure)) {
+      rejectResult(failure);
+      frames.fail(failure);
+      throw failure;
+    }
+    settle(failed(sessionId, failure));
+    return [];
+  });
+  return { frames, result, evaluations };
 }
 
 function failed(sessionId: string, { code, message, retryable, details }: OrchaError): FailedExecution {
   return { status: "failed", sessionId, error: { code, message, retryable, ...(details && { details }) } };
-}
-
-function fromServer(data: unknown): OrchaError {
-  if (!isPlainObject(data) || !isCode(data["code"])) return new OrchaError("unexpected", "the server's error can't be read");
-  const { code, message, retryable, details } = data;
-  return new OrchaError(code, String(message), {
-    retryable: retryable === true,
-    status: 200,
-    ...(isPlainObject(details) ? { details } : {}),
-  });
-}
-
-/** The code of a newer server is what `Unlisted` stands for. */
-function isCode(code: unknown): code is OrchaErrorCode {
-  return typeof code === "string";
 }
 
 /** Without a status no server answered; what was refused before it was sent has a code of the server's all the same. */

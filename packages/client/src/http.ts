@@ -15,11 +15,14 @@ export interface CallContext {
 /** Every operation of the server, untouched: one call is one request. */
 export type Rpc = ContractRouterClient<Contract, CallContext>;
 
+/** The operations whose answers may be streams. */
+export type ListenedName = "run" | "resume" | "tail";
+
 /** What the client needs of HTTP. */
 export interface Transport {
   rpc: Rpc;
-  /** Sends a write whose answer may be a stream of events; where it isn't, the answer itself. */
-  listen: (operation: "run" | "resume", input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
+  /** Sends what may be answered by a stream of events; where it isn't, the answer itself. */
+  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Builds the operations: oRPC's client, with a link that sends plain JSON through ky. */
@@ -36,7 +39,7 @@ export function createTransport(settings: Settings): Transport {
     async listen(operation, input, context, signal) {
       const headers = await headersOf(settings, context);
       headers.set("content-type", "application/json");
-      headers.set("accept", "text/event-stream");
+      if (settings.streams) headers.set("accept", "text/event-stream");
       const body = JSON.stringify({ json: input });
       const response = await http.post(`${settings.rpcUrl}/${operation}`, { headers, body, signal, redirect: "manual" });
       if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
@@ -66,9 +69,14 @@ function createLink(settings: Settings, http: KyInstance): ClientLink<CallContex
   };
 }
 
-async function send({ fetch }: Settings, ...request: Parameters<typeof fetch>): Promise<Response> {
+async function send({ fetch, isOwnFetch }: Settings, ...request: Parameters<typeof fetch>): Promise<Response> {
   try {
-    return await fetch(...request);
+    const [given] = request;
+    if (!isOwnFetch || !(given instanceof Request)) return await fetch(...request);
+    // What an app brings may take nothing but an address and plain options, as Expo's does.
+    const { url, method, signal, redirect } = given;
+    const headers = Object.fromEntries(given.headers);
+    return await fetch(url, { method, headers, signal, redirect, ...(method === "GET" ? {} : { body: await given.text() }) });
   } catch (cause) {
     // Here rather than around ky, whose errors hold the request and with it the token.
     throw new OrchaError("network", "the server can't be reached", { cause });

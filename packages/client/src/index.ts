@@ -17,6 +17,7 @@ export type {
   RestoreOptions,
   ResumeInput,
   RunInput,
+  TailOptions,
   UpdateOptions,
   WriteOptions,
 } from "./agent-client.ts";
@@ -31,6 +32,15 @@ export type {
   RunResult,
   StreamingRun,
   WaitingRun,
+} from "@orcha/contract";
+export type {
+  EndFrame,
+  ItemFrame,
+  ReadyFrame,
+  ReconnectFrame,
+  SnapshotFrame,
+  TailFrame,
+  TextFrame,
 } from "@orcha/contract";
 export type { Method, Outcome } from "./method.ts";
 

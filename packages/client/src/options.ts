@@ -21,8 +21,10 @@ export interface OrchaOptions<A = unknown> {
   token?: Asked<string | undefined>;
   /** More headers for every request. */
   headers?: Asked<Record<string, string>>;
-  /** Used in place of the global `fetch`. */
+  /** Used in place of the global `fetch`; called with an address and plain options. */
   fetch?: typeof globalThis.fetch;
+  /** Whether answers can be read as they come. Found out by default; without, tails and runs come piece by piece. */
+  streams?: boolean;
   /** How long one attempt may take; 30,000 by default, `Infinity` for no limit. */
   timeoutMs?: number;
   retry?: RetryOptions | false;
@@ -36,6 +38,8 @@ export interface Settings {
   token: Asked<string | undefined>;
   headers: Asked<Record<string, string>>;
   fetch: typeof globalThis.fetch;
+  isOwnFetch: boolean;
+  streams: boolean;
   timeoutMs: number;
   retry: Required<RetryOptions>;
   agents: Agents | undefined;
@@ -68,6 +72,9 @@ export function readOptions(options: OrchaOptions): Settings {
     headers,
     // Looked up at every call, so that what replaces the global later is used too.
     fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
+    isOwnFetch: fetch !== undefined,
+    // React Native's own fetch gives bodies whole, and its responses have none.
+    streams: options.streams ?? (fetch !== undefined || "body" in Response.prototype),
     timeoutMs,
     retry: readRetry(options.retry),
     agents,

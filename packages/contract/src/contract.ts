@@ -13,6 +13,7 @@ import {
   type PendingClientActionOf,
   type SessionSnapshot,
 } from "./session.ts";
+import { tailPieceSchema, type TailPiece } from "./tail.ts";
 
 /** What a caller must be allowed to do. */
 export type Scope = "read" | "log" | "run" | "resolve" | "write" | "admin";
@@ -372,6 +373,18 @@ export const contract = {
     })
     .input(pageInput)
     .output(answer<SessionEvents>(sessionEventsSchema)),
+  tail: read
+    .route({
+      method: "GET",
+      path: `${path}/tail`,
+      summary: "Follow a session",
+      description:
+        "Tells what changes behind `after` (a page's `throughSequence`; by default now): items as they are, the snapshot, and " +
+        "the answer in the making. A request that accepts `text/event-stream` gets a stream, others a piece at a time, within " +
+        "half a minute; `after` of a piece asks for the next one.",
+    })
+    .input(v.strictObject({ ...session, after: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))) }))
+    .output(answer<TailPiece>(tailPieceSchema)),
   messages: log
     .route({
       method: "GET",

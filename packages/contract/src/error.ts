@@ -59,10 +59,11 @@ export class OrchaError extends Error {
   readonly retryable: boolean;
   readonly details: ErrorDetails | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+  /** `retryable` is the table's unless it is given: not every failure of a provider passes. */
+  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown; retryable?: boolean } = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.code = code;
-    this.retryable = errorTable[code].retryable;
+    this.retryable = options.retryable ?? errorTable[code].retryable;
     this.details = options.details;
   }
 

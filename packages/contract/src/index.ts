@@ -51,6 +51,19 @@ export {
   type WaitingRun,
 } from "./run.ts";
 
+export {
+  tailFrameSchema,
+  tailPieceSchema,
+  type EndFrame,
+  type ItemFrame,
+  type ReadyFrame,
+  type ReconnectFrame,
+  type SnapshotFrame,
+  type TailFrame,
+  type TailPiece,
+  type TextFrame,
+} from "./tail.ts";
+
 // Errors.
 export {
   errorTable,
@@ -163,6 +176,7 @@ export {
   argumentsText,
   cancelledEvents,
   eventsFromMessages,
+  messageOf,
   messagesFromEvents,
   outputText,
   referredCallIds,

@@ -270,8 +270,8 @@ function resultTurn(callId: string, name: string | undefined, { output, isError 
   return { role: "tool", content: [block] };
 }
 
-/** Says a turn as `AgentMessage` can. */
-function messageOf(turn: Turn): AgentMessage {
+/** Says a turn as `AgentMessage` can: its text, its calls and its one result. */
+export function messageOf(turn: Turn): AgentMessage {
   if (turn.role === "tool") {
     const [block = { callId: "" }] = turn.content;
     const name = block.name === undefined ? {} : { name: block.name };

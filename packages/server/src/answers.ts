@@ -17,7 +17,7 @@ import type { Surroundings } from "./surroundings.ts";
 import type { Idempotency, Seal } from "./idempotency.ts";
 import { keysOf } from "./metadata.ts";
 import { readWholeEvent, type SessionInput } from "./reading.ts";
-import { newLease } from "./runs/lease-keeper.ts";
+import type { LeaseTerms } from "./runs/lease-keeper.ts";
 import { expiredCalls, type Recovery } from "./runs/recovery.ts";
 import { readRunLog } from "./runs/run-log.ts";
 import type { Runner } from "./runs/runner.ts";
@@ -38,8 +38,7 @@ interface Parts {
   surroundings: Surroundings;
   runner: Runner;
   recovery: Recovery;
-  /** Names this process's next lease. */
-  owner: () => string;
+  leases: LeaseTerms;
 }
 
 /** Where answers went: the event that holds them, and the run that they belong to if a server drives it. */
@@ -114,7 +113,7 @@ export class Answers {
       }
     }
     if (fresh.length === 0) return stored;
-    const { store, surroundings, runner, owner } = this.parts;
+    const { store, surroundings, runner, leases } = this.parts;
     const hosted = runner.isHosted(ref.agent) ? await runner.hosted(ref.agent) : undefined;
     const log = hosted && (await readRunLog(store, ref));
     const run = log?.last?.isHosted === true && log.last.end === undefined ? log.last.number : undefined;
@@ -131,7 +130,7 @@ export class Answers {
       const result: Recorded = { sequence: snapshot.sequence + events.length, ...numbered };
       const write = writeOf(events, current, authorOf(call, surroundings), seal(result));
       const goesOn = run !== undefined && write.view.snapshot.pendingClientActions.length === 0;
-      lease = goesOn ? newLease(owner(), current.lease?.fence ?? 0, surroundings.now()) : undefined;
+      lease = goesOn ? leases.next(current.lease?.fence ?? 0, surroundings.now()) : undefined;
       return { write: lease ? { ...write, lease } : write, result };
     };
     const recorded = await this.parts.changes.change<Recorded | undefined>(ref, call, lookups, decide, { evenRunning: true });

@@ -15,10 +15,10 @@ import { restPages } from "./rest-pages.ts";
 import { restRoutes } from "./rest-routes.ts";
 import { createRouter } from "./router.ts";
 import { createRpc } from "./rpc.ts";
-import { Streaming } from "./run-stream.ts";
 import type { Implementations } from "./runs/implementation.ts";
-import { createSessions } from "./sessions.ts";
+import { createSessions, defaultLeaseMs } from "./sessions.ts";
 import { Splicing } from "./splice.ts";
+import { Streaming } from "./streaming.ts";
 import type { Store } from "./store/store.ts";
 import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
 
@@ -28,6 +28,8 @@ export interface AppOptions<A extends Agents = Agents> {
   store: Store;
   /** How this server runs the agents; one without an implementation runs elsewhere, and its log is kept all the same. */
   implementations?: Implementations<A>;
+  /** How long a run may be silent before another server takes it over, in milliseconds; default 10,000, at least 100. */
+  leaseMs?: number;
   /** Who may call; without it everybody may do everything, so the server must only be reachable from this machine. */
   auth?: Authenticate;
   /** Which pages of other origins may call; by default none. */
@@ -79,12 +81,12 @@ interface Inside {
 export function createService<A extends Agents>(options: AppOptions<A>, { splice = true, isFar = () => false }: Inside = {}): Service {
   const { agents, store, auth = everybody, cors, compress, maxImportBytes = 10_737_418_240, onError = logError } = options;
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
-  const sessions = createSessions(agents, store, surroundings, options.implementations);
+  const sessions = createSessions(agents, store, surroundings, options);
   const parts = {
     router: createRouter(sessions),
     auth,
     splicing: splice ? new Splicing(sessions.reading) : undefined,
-    streaming: new Streaming(sessions.runs),
+    streaming: new Streaming(sessions.runs, sessions.tailing),
   };
   const rpc = createRpc(parts);
   const ready = createReadiness(store);
@@ -159,7 +161,7 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
     app,
     sweep: () => sessions.recovery.sweep(),
     start: () => {
-      timer ??= setInterval(() => void sessions.recovery.sweep(), sweepEveryMs);
+      timer ??= setInterval(() => void sessions.recovery.sweep(), Math.min(sweepEveryMs, (options.leaseMs ?? defaultLeaseMs) / 2));
     },
     drain: async (limitMs) => {
       clearInterval(timer);

@@ -3,7 +3,7 @@ import type { GenericSchema } from "valibot";
 import { describe, type Part } from "./openapi-convert.ts";
 import { fieldsOf, inputSchemaOf } from "./input.ts";
 import { hasEtag, statusOf } from "./rest-answer.ts";
-import { isStreamed } from "./run-stream.ts";
+import { isStreamed, type StreamedName } from "./streaming.ts";
 import { parameterKind } from "./rest-input.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
@@ -32,6 +32,7 @@ const answers: Record<OperationName, Part | undefined> = {
   subagentHistory: refTo("SessionHistory"),
   subagentEvents: refTo("SessionEvents"),
   messages: { type: "array", items: refTo("AgentMessage") },
+  tail: refTo("TailPiece"),
 };
 
 /** Fields that the contract leaves open, since the server reads them with paths and findings of its own. */
@@ -81,6 +82,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
   page: "1 is the newest page.",
   pageSize: "How many there are on a page.",
   throughSequence: "The log position of the view; by default the newest.",
+  after: "The event that the reader was told of last; by default the newest.",
   cursor: "The `nextCursor` of an earlier answer.",
   metadata: 'A JSON object, such as `{"tier":"paid"}`: each key must have exactly this value.',
 };
@@ -177,21 +179,20 @@ function success(operations: readonly OperationName[]): Part {
   return {
     description: status === 201 ? "Made." : status === 204 ? "Gone." : "The answer.",
     headers,
-    ...(schema === undefined ? {} : { content: { "application/json": { schema }, ...(isStreamed(first) ? eventStream : {}) } }),
+    ...(schema === undefined ? {} : { content: { "application/json": { schema }, ...(isStreamed(first) ? streamOf(first) : {}) } }),
   };
 }
 
 /** What a request that accepts it gets instead. */
-const eventStream: Part = {
-  "text/event-stream": {
-    schema: {
-      type: "string",
-      description:
-        "Events `started`, `frame` (the answer in the making), `result` (as the JSON answer), `evaluations`, and `end`; or " +
-        "`error` with an `ErrorBody`. A stream without `end` was cut: the same request under the same `Idempotency-Key` goes on.",
-    },
-  },
-};
+function streamOf(operation: StreamedName): Part {
+  const description =
+    operation === "tail"
+      ? "Each frame as an event of its type's name; items and snapshots have an `id`, which a `Last-Event-ID` goes on from. A " +
+        "stream without `end` is to be opened again."
+      : "Events `started`, `frame` (the answer in the making), `result` (as the JSON answer), `evaluations`, and `end`; or " +
+        "`error` with an `ErrorBody`. A stream without `end` was cut: the same request under the same `Idempotency-Key` goes on.";
+  return { "text/event-stream": { schema: { type: "string", description } } };
+}
 
 /** Every status that an error may have, with its codes. */
 export const errorStatuses: ReadonlyMap<number, readonly string[]> = Object.entries(errorTable).reduce(

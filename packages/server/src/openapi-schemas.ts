@@ -13,6 +13,8 @@ import {
   sessionHistorySchema,
   sessionSnapshotSchema,
   storedItemSchema,
+  tailFrameSchema,
+  tailPieceSchema,
   toolResultContentSchema,
   usageSchema,
 } from "@orcha/contract";
@@ -60,6 +62,10 @@ const events = Object.fromEntries(
 );
 
 const runs = named(variantOf(runResultSchema), "Run", "status");
+const frames = named(
+  tailFrameSchema.options.map((frame) => ("item" in frame.entries ? v.object({ ...frame.entries, item: v.union(Object.values(items)) }) : frame)),
+  "Frame",
+);
 const historyItem = v.union(Object.values(items));
 const sessionEvent = v.union(Object.values(events));
 const pendingClientAction = sessionSnapshotSchema.entries.pendingClientActions.item;
@@ -90,6 +96,9 @@ export const namedSchemas: NamedSchemas = {
   AppendReceipt: outputSchemaOf("append"),
   RestoredSession: outputSchemaOf("restore"),
   RecordedAnswer: recordedAnswerSchema,
+  TailFrame: v.union(Object.values(frames)),
+  ...frames,
+  TailPiece: v.object({ ...tailPieceSchema.entries, frames: v.array(v.union(Object.values(frames))) }),
   RunResult: v.union(Object.values(runs)),
   ...runs,
   SessionList: outputSchemaOf("list"),
@@ -116,6 +125,7 @@ export const discriminators: Readonly<Record<string, Discriminated>> = {
   SessionEvent: discriminated(events, "type"),
   MessageData: discriminated(messages, "role"),
   RunResult: discriminated(runs, "status"),
+  TailFrame: discriminated(frames, "type"),
   MessageContent: discriminated(visible, "type"),
   AssistantContent: discriminated({ ...otherContents, MediaContent: media }, "type"),
 };
@@ -139,6 +149,8 @@ export const descriptions: Readonly<Record<string, string>> = {
   UnreadableItem: "An item whose stored text is damaged; the page still comes.",
   AppendReceipt: "Where an append lies in the log.",
   RestoredSession: "The new session, and what had to be assumed.",
+  TailFrame: "What a tail tells; its `type` tells which.",
+  TailPiece: "Frames of a tail; `after` asks for the next piece.",
   RunResult: "How a run, or its part up to a pause, ended; its `status` tells which.",
   RecordedAnswer: "What a resume did: the answers are in the log, and what still waits is listed.",
   SessionList: "A page of sessions, the last changed first; without `nextCursor` it is the last one.",

@@ -30,6 +30,7 @@ const shownBy: Record<OperationName, (answer: unknown) => Shown | undefined> = {
   subagentHistory: itself,
   subagentEvents: itself,
   messages: none,
+  tail: none,
 };
 
 /** Answers what an operation gave, without an envelope. `sessions` is the path of the agent's sessions. */

@@ -8,7 +8,8 @@ import { toRestAnswer, toSplicedAnswer } from "./rest-answer.ts";
 import type { Reply } from "./reply.ts";
 import type { OrchaRouter } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
-import { isStreamed, takesStream, type Streaming } from "./run-stream.ts";
+import { takesStream } from "./event-stream.ts";
+import { isStreamed, type Streaming } from "./streaming.ts";
 
 /** What REST stands on. */
 export interface RestParts {
@@ -35,7 +36,7 @@ export async function answerRest(parts: RestParts, operations: readonly Operatio
   const input = reads ? readQuery(source, first) : await readBody(source);
   const operation = chosen(operations, input);
   if (parts.splicing && isSpliced(operation)) return toSplicedAnswer(await parts.splicing.answer(operation, call, input));
-  if (isStreamed(operation) && takesStream(source.request)) return parts.streaming.answer(operation, call, input);
+  if (isStreamed(operation) && takesStream(source.request)) return parts.streaming.answer(operation, call, input, source.request);
   const procedure: AnyProcedure = parts.router[operation];
   const answer: unknown = await callProcedure(procedure, input, { context: { call } });
   const agent = encodeURIComponent(source.names["agent"] ?? "");

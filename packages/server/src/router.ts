@@ -9,7 +9,7 @@ export interface RequestContext {
 }
 
 /** Every operation, as a thin line to the sessions. */
-export function createRouter({ reading, writing, forking, runs }: Sessions) {
+export function createRouter({ reading, writing, forking, runs, tailing }: Sessions) {
   // Answers are checked by tests, not again on every request: what the store gives back was checked when it came in.
   const os = implement(contract).$config({ initialOutputValidationIndex: Number.NaN }).$context<RequestContext>();
   return os.router({
@@ -30,6 +30,7 @@ export function createRouter({ reading, writing, forking, runs }: Sessions) {
     events: os.events.handler(({ input, context }) => reading.events(context.call, input)),
     subagentHistory: os.subagentHistory.handler(({ input, context }) => reading.subagentHistory(context.call, input)),
     subagentEvents: os.subagentEvents.handler(({ input, context }) => reading.subagentEvents(context.call, input)),
+    tail: os.tail.handler(({ input, context }) => tailing.piece(context.call, input)),
     messages: os.messages.handler(({ input, context }) => reading.messages(context.call, input)),
   });
 }

@@ -15,7 +15,8 @@ import { admit, notJson, readJson } from "./gate.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 import type { OrchaRouter, RequestContext } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
-import { isStreamed, takesStream, type Streaming } from "./run-stream.ts";
+import { takesStream } from "./event-stream.ts";
+import { isStreamed, type Streaming } from "./streaming.ts";
 
 /*
  * The wire is plain JSON, both ways: `{ "json": input }` in, `{ "json": answer }` or `{ "json": error }` out. oRPC's own
@@ -85,7 +86,7 @@ export function createRpc({ router, auth, splicing, streaming }: RpcParts): Answ
     const { meta } = contract[operation]["~orpc"];
     const call = await admit(auth, request, meta);
     checkMethod(request, meta.write);
-    if (isStreamed(operation) && takesStream(request)) return streaming.answer(operation, call, await readEnvelope(request));
+    if (isStreamed(operation) && takesStream(request)) return streaming.answer(operation, call, await readEnvelope(request), request);
     if (splicing && isSpliced(operation)) {
       const { text } = await splicing.answer(operation, call, await readEnvelope(request));
       return jsonReply(`{"json":${text}}`);

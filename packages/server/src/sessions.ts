@@ -9,6 +9,7 @@ import { readImplementations } from "./runs/implementation.ts";
 import type { Recovery } from "./runs/recovery.ts";
 import type { Runs } from "./runs/runs.ts";
 import type { Store } from "./store/store.ts";
+import type { Tailing } from "./tail/tailing.ts";
 import { Writing } from "./writing.ts";
 
 /** Sessions of a project's agents over a store, without any transport. */
@@ -17,6 +18,7 @@ export interface Sessions {
   writing: Writing;
   forking: Forking;
   runs: Runs;
+  tailing: Tailing;
   /** Moves sessions on that nobody is at work at. */
   recovery: Recovery;
   /**
@@ -26,13 +28,23 @@ export interface Sessions {
   drain: (limitMs: number) => Promise<void>;
 }
 
+/** How a server runs agents. */
+export interface Hosting {
+  implementations?: object;
+  /** How long a run may be silent before another server takes it over, in milliseconds; default 10,000. */
+  leaseMs?: number;
+}
+
+/** Long enough for a pause of the process, short enough for a person who waits. */
+export const defaultLeaseMs = 10_000;
+
 /** Wires the parts that every transport calls. Throws a `TypeError` for implementations that don't fit their agents. */
-export function createSessions(agents: Agents, store: Store, given: Partial<Surroundings> = {}, implementations: object = {}): Sessions {
+export function createSessions(agents: Agents, store: Store, given: Partial<Surroundings> = {}, hosting: Hosting = {}): Sessions {
   const surroundings: Surroundings = { ...realSurroundings, ...given };
   const reading = new Reading(agents, store);
   const changes = new Changes(store, surroundings);
   const idempotency = new Idempotency(store, surroundings);
   const parts = { agents, store, reading, changes, idempotency, surroundings };
-  const runs = createRuns(parts, readImplementations(agents, implementations));
+  const runs = createRuns(parts, readImplementations(agents, hosting.implementations), hosting.leaseMs ?? defaultLeaseMs);
   return { reading, writing: new Writing(parts), forking: new Forking(parts), ...runs };
 }

@@ -1,4 +1,4 @@
-import type { ActionTool, ClientActionTool, LoopCall } from "@orcha/agent/loop";
+import { InvalidArguments, type ActionTool, type ClientActionTool, type LoopCall } from "@orcha/agent/loop";
 import { formatPath, jsonSchemaOf, type ActionDefinition, type ClientActionDefinition, type Schema } from "@orcha/contract";
 import { keysOf } from "../metadata.ts";
 import type { Action, ActionContext } from "./implementation.ts";
@@ -24,7 +24,9 @@ export function actionTool(
     ...described(name, definition, agent),
     idempotencyKey,
     async execute(call, signal) {
-      const input = await checked(definition.input, call.arguments, "the arguments");
+      const input = await checked(definition.input, call.arguments, "the arguments").catch((error: unknown) => {
+        throw new InvalidArguments(error instanceof Error ? error.message : String(error));
+      });
       const output = await inTime(timeoutMs, signal, async (limited) =>
         action(input, {
           sessionId,

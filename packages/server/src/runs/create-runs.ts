@@ -6,11 +6,13 @@ import type { Reading } from "../reading.ts";
 import type { Store } from "../store/store.ts";
 import { sleep } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { Tailing } from "../tail/tailing.ts";
 import { Delegating } from "./delegating.ts";
 import { Evaluating } from "./evaluating.ts";
 import { Following } from "./following.ts";
 import type { AnyImplementations } from "./implementation.ts";
 import { Interrupting } from "./interrupting.ts";
+import { leaseTerms } from "./lease-keeper.ts";
 import { LiveRuns } from "./live-runs.ts";
 import { Recovery } from "./recovery.ts";
 import { Runner } from "./runner.ts";
@@ -27,17 +29,13 @@ interface Parts {
 }
 
 /** Wires everything that runs agents. */
-export function createRuns(given: Parts, implementations: AnyImplementations) {
+export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number) {
   const { store } = given;
   const live = new LiveRuns();
   const evaluating = new Evaluating(store);
-  // A process that starts anew is another owner: what it held before counts as left.
-  const host = crypto.randomUUID();
-  let leases = 0;
-  const owner = (): string => `${host}:${(leases += 1)}`;
   let isClosing = false;
 
-  const shared = { ...given, live, owner };
+  const shared = { ...given, live, leases: leaseTerms(leaseMs) };
   const following = new Following(shared);
   const interrupting = new Interrupting(shared);
   const delegating = new Delegating({
@@ -63,10 +61,12 @@ export function createRuns(given: Parts, implementations: AnyImplementations) {
   const recovery = new Recovery({ ...shared, runner });
   const starting = new Starting({ ...shared, runner, onAbandoned: (ref) => void recovery.attend(ref) });
   const answers = new Answers({ ...shared, runner, recovery });
+  const tailing = new Tailing(shared);
   const runs = new Runs({ starting, answers, following, interrupting, runner, isClosing: () => isClosing });
 
   async function drain(limitMs: number): Promise<void> {
     isClosing = true;
+    tailing.drain();
     const under = live.all();
     await Promise.race([Promise.all(under.map(({ ended }) => ended)), sleep(limitMs)]);
     for (const run of live.all()) run.handOver();
@@ -74,5 +74,5 @@ export function createRuns(given: Parts, implementations: AnyImplementations) {
     await evaluating.close();
   }
 
-  return { runs, recovery, drain };
+  return { runs, recovery, tailing, drain };
 }

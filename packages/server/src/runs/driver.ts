@@ -34,15 +34,17 @@ class Lost extends Error {}
 export class Driver {
   private readonly store: Store;
   private readonly surroundings: Surroundings;
+  private readonly leaseMs: number;
 
-  constructor(store: Store, surroundings: Surroundings) {
+  constructor(store: Store, surroundings: Surroundings, leaseMs: number) {
     this.store = store;
+    this.leaseMs = leaseMs;
     this.surroundings = surroundings;
   }
 
   async drive({ ref, live, lease, input, onCompleted, evaluate }: Drive): Promise<void> {
     const lose = (): void => live.interrupt("lost");
-    const keeper = new LeaseKeeper(this.store, ref, lease, this.surroundings, lose);
+    const keeper = new LeaseKeeper(this.store, ref, lease, this.leaseMs, this.surroundings, lose);
     const drafts = new DraftKeeper(this.store, ref, keeper.fence, lose);
     let end: LoopEnd = { status: "lost" };
     try {

@@ -2,12 +2,22 @@ import { OrchaError } from "@orcha/contract";
 import type { Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 
-/** How long a run may be silent before another server takes it over, in milliseconds. */
-export const leaseMs = 10_000;
+/** How the leases of this process are. */
+export interface LeaseTerms {
+  /** How long a run may be silent before another server takes it over, in milliseconds. */
+  leaseMs: number;
+  /** A new lease that starts now, behind one of the given fence. */
+  next: (fence: number, now: number) => Lease;
+}
 
-/** A lease that starts now. `fence` is the one of the lease before. */
-export function newLease(owner: string, fence: number, now: number): Lease {
-  return { owner, until: now + leaseMs, fence: fence + 1 };
+/** Names each lease anew: a process that starts again is another owner, and what it held before counts as left. */
+export function leaseTerms(leaseMs: number): LeaseTerms {
+  const host = crypto.randomUUID();
+  let count = 0;
+  return {
+    leaseMs,
+    next: (fence, now) => ({ owner: `${host}:${(count += 1)}`, until: now + leaseMs, fence: fence + 1 }),
+  };
 }
 
 /** Renews a run's lease until it is told to stop, or finds that another process has it. */
@@ -15,14 +25,16 @@ export class LeaseKeeper {
   private readonly store: Store;
   private readonly ref: SessionRef;
   private readonly surroundings: Surroundings;
+  private readonly leaseMs: number;
   private readonly onLost: () => void;
   private readonly timer: ReturnType<typeof setInterval>;
   private lease: Lease;
 
-  constructor(store: Store, ref: SessionRef, lease: Lease, surroundings: Surroundings, onLost: () => void) {
+  constructor(store: Store, ref: SessionRef, lease: Lease, leaseMs: number, surroundings: Surroundings, onLost: () => void) {
     this.store = store;
     this.ref = ref;
     this.lease = lease;
+    this.leaseMs = leaseMs;
     this.surroundings = surroundings;
     this.onLost = onLost;
     this.timer = setInterval(() => void this.renew(), leaseMs / 4);
@@ -44,7 +56,7 @@ export class LeaseKeeper {
   private async renew(): Promise<void> {
     const now = this.surroundings.now();
     try {
-      const renewed = await this.store.takeLease(this.ref, { owner: this.lease.owner, until: now + leaseMs, now });
+      const renewed = await this.store.takeLease(this.ref, { owner: this.lease.owner, until: now + this.leaseMs, now });
       // A new fence: the lease ran out in between, and others may have written.
       if (renewed?.fence === this.lease.fence) this.lease = renewed;
       else this.lose();

@@ -42,6 +42,17 @@ export class LiveRun {
     this.interrupt("lost");
   }
 
+  /** What was shown last. */
+  get shown(): StreamingRun | DelegatingRun | undefined {
+    return this.frame;
+  }
+
+  /** Calls whenever something else is shown, until the answer is called. */
+  onShow(call: () => void): () => void {
+    this.wakers.add(call);
+    return () => this.wakers.delete(call);
+  }
+
   show(frame: StreamingRun | DelegatingRun): void {
     this.frame = frame;
     this.version += 1;

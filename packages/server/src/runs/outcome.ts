@@ -17,7 +17,9 @@ const piece = 100;
 export async function readRunState(store: Store, ref: SessionRef, run: number): Promise<RunState | undefined> {
   const current = await store.read(ref, []);
   if (!current) return undefined;
-  const { sequence, pendingClientActions } = current.view.snapshot;
+  const { sequence, pendingClientActions, status, runStatus } = current.view.snapshot;
+  // A session may end without a word of its run: what waited was cancelled with it.
+  const isOver = status === "completed" || runStatus === "stopped" || runStatus === "failed";
   const judging: JudgingEvent[] = [];
   for await (const event of backwards(store, ref, sequence)) {
     if (event.run !== run) {
@@ -29,7 +31,8 @@ export async function readRunState(store: Store, ref: SessionRef, run: number): 
       judging.push(event);
       continue;
     }
-    const result = resultOf(event, { sessionId: ref.sessionId, run }, pendingClientActions);
+    const base = { sessionId: ref.sessionId, run };
+    const result = resultOf(event, base, pendingClientActions) ?? (isOver ? ({ ...base, status: "stopped" } as const) : undefined);
     if (!result) return { at: "work" };
     const evaluations = judging.flatMap(outcomeOf);
     const requested = judging.filter(({ type }) => type === "evaluation.requested").length;

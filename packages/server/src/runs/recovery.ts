@@ -3,7 +3,7 @@ import { completeBatch, lookupsOfBatch, writeOf } from "../batch.ts";
 import type { Current, Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft } from "./draft.ts";
-import { newLease } from "./lease-keeper.ts";
+import type { LeaseTerms } from "./lease-keeper.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import { readRunLog, type LastRun } from "./run-log.ts";
 import type { HostedAgent, Runner } from "./runner.ts";
@@ -14,7 +14,7 @@ interface Parts {
   surroundings: Surroundings;
   live: LiveRuns;
   runner: Runner;
-  owner: () => string;
+  leases: LeaseTerms;
 }
 
 /** How often one run is taken over before it is given up: what kills its server each time would go on for ever. */
@@ -77,7 +77,7 @@ export class Recovery {
 
   /** Goes on with a run whose process is gone: what it had begun to say is kept, and the round is repeated. */
   private async takeOver(ref: SessionRef, hosted: HostedAgent): Promise<void> {
-    const { store, surroundings, runner, owner } = this.parts;
+    const { store, surroundings, runner, leases } = this.parts;
     const log = await readRunLog(store, ref);
     const draft = await store.draft(ref);
     const text = draft && readDraft(draft.body);
@@ -89,7 +89,8 @@ export class Recovery {
       const now = surroundings.now();
       if (!current.lease || !isAbandoned(current, now) || current.view.snapshot.sequence !== log.sequence) return { result: false };
       const author = { now };
-      if (!last || !last.isHosted || last.end !== undefined) {
+      const isOver = current.view.snapshot.status === "completed";
+      if (!last || !last.isHosted || last.end !== undefined || isOver) {
         return { write: { ...writeOf([], current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
       const isOfRound = text?.run === last.number && text.round === last.round && draft?.fence === current.lease.fence;
@@ -98,7 +99,7 @@ export class Recovery {
         const events = completeBatch([...said, givenUp(last)], current.view);
         return { write: { ...writeOf(events, current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
-      lease = newLease(owner(), current.lease.fence, now);
+      lease = leases.next(current.lease.fence, now);
       return { write: { ...writeOf(said, current, author), lease }, result: true };
     });
     if (taken?.result === true && lease && last) runner.drive(ref, last.number, lease, hosted);
@@ -106,7 +107,7 @@ export class Recovery {
 
   /** Ends calls whose time is over; the run goes on when none is left, or fails where the definition says so. */
   async expire(ref: SessionRef, hosted: HostedAgent | undefined): Promise<void> {
-    const { agents, store, surroundings, runner, owner } = this.parts;
+    const { agents, store, surroundings, runner, leases } = this.parts;
     const log = await readRunLog(store, ref);
     if (!log) return;
     const clientActions = agents[ref.agent]?.definition.clientActions ?? {};
@@ -129,7 +130,7 @@ export class Recovery {
       }
       const write = writeOf(completeBatch(events, current.view), current, { now });
       const goesOn = run && !failing && write.view.snapshot.pendingClientActions.length === 0 && write.view.snapshot.status === "active";
-      if (goesOn) lease = newLease(owner(), current.lease?.fence ?? 0, now);
+      if (goesOn) lease = leases.next(current.lease?.fence ?? 0, now);
       return { write: lease ? { ...write, lease } : write, result: true };
     });
     if (lease && run && hosted) runner.drive(ref, run.number, lease, hosted);

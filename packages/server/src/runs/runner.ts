@@ -11,6 +11,7 @@ import { Driver } from "./driver.ts";
 import type { Evaluating } from "./evaluating.ts";
 import type { AnyImplementation, AnyImplementations } from "./implementation.ts";
 import { fillIn, joinParts, skillCatalogue } from "./instructions.ts";
+import type { LeaseTerms } from "./lease-keeper.ts";
 import { LiveRun } from "./live-run.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import { readRunLog, type LastRun } from "./run-log.ts";
@@ -25,6 +26,7 @@ interface Parts {
   store: Store;
   surroundings: Surroundings;
   live: LiveRuns;
+  leases: LeaseTerms;
   evaluating: Evaluating;
   delegation: DelegationTools;
 }
@@ -44,7 +46,7 @@ export class Runner {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    this.driver = new Driver(parts.store, parts.surroundings);
+    this.driver = new Driver(parts.store, parts.surroundings, parts.leases.leaseMs);
   }
 
   isHosted(agent: string): boolean {

@@ -9,7 +9,7 @@ import type { Current, Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { readCapabilities, readContent } from "./content.ts";
 import { fillIn } from "./instructions.ts";
-import { newLease } from "./lease-keeper.ts";
+import type { LeaseTerms } from "./lease-keeper.ts";
 import { readRunLog } from "./run-log.ts";
 import type { Runner } from "./runner.ts";
 
@@ -40,8 +40,7 @@ interface Parts {
   idempotency: Idempotency;
   surroundings: Surroundings;
   runner: Runner;
-  /** Names this process's next lease. */
-  owner: () => string;
+  leases: LeaseTerms;
   /** Told of a session whose run nobody drives any more. */
   onAbandoned: (ref: SessionRef) => void;
 }
@@ -80,7 +79,7 @@ export class Starting {
           ...(lineage ? { lineage } : {}),
         },
       };
-      const lease = newLease(this.parts.owner(), 0, surroundings.now());
+      const lease = this.parts.leases.next(0, surroundings.now());
       const started = runner.started(1, input.agent, hosted, clientCapabilities, lease);
       const outcome = { sessionId, run: 1 };
       const write = writeOf([created, started, said(content, 1)], undefined, authorOf(call, surroundings), seal(outcome));
@@ -113,7 +112,7 @@ export class Starting {
           if (snapshot.sequence !== log.sequence) return { result: undefined };
           this.check(ref, current);
           const resumed: NewEvent[] = snapshot.status === "paused" ? [{ type: "session.resumed", data: { status: "active" } }] : [];
-          lease = newLease(this.parts.owner(), current.lease?.fence ?? 0, surroundings.now());
+          lease = this.parts.leases.next(current.lease?.fence ?? 0, surroundings.now());
           const inputs = [runner.started(number, input.agent, hosted, clientCapabilities, lease), said(content, number)];
           const result = { run: number };
           const batch = [...resumed, ...completeBatch(inputs, current.view)];

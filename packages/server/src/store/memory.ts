@@ -2,6 +2,7 @@ import type { SessionView } from "@orcha/contract";
 import { checkCondition, nextLease } from "./condition.ts";
 import { nothingToPublish, ReceiptExists, sessionExists } from "./conflict.ts";
 import { compare, matches } from "./memory-list.ts";
+import { News } from "./news.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
 import { dueAt, parentOf, receiptLifetimeMs } from "./rows.ts";
 import { touchedItems } from "./touched.ts";
@@ -25,8 +26,8 @@ interface MemorySession {
   events: EventRow[];
   /** By position: every version of the item, oldest first. */
   items: VersionRow[][];
-  /** By look-up key: the newest item's position. */
-  lookups: Map<string, number>;
+  /** By look-up key: the items' positions, oldest first. */
+  lookups: Map<string, number[]>;
   receipts: string[];
   lease?: Lease;
   draft?: Draft;
@@ -37,6 +38,7 @@ export function memoryStore(): Store {
   const sessions = new Map<string, MemorySession>();
   const tombstones = new Set<string>();
   const receipts = new Map<string, Receipt>();
+  const news = new News();
 
   function apply(session: MemorySession, write: SessionWrite): void {
     if (write.receipt) keepReceipt(session, write.receipt);
@@ -87,6 +89,7 @@ export function memoryStore(): Store {
       };
       apply(session, write);
       sessions.set(name, session);
+      news.tell(ref);
     },
 
     async read(ref, lookups) {
@@ -100,7 +103,10 @@ export function memoryStore(): Store {
       const current = currentOf(session, lookups);
       checkCondition(current, condition);
       const { write, result } = decide(current);
-      if (write) apply(session, write);
+      if (write) {
+        apply(session, write);
+        news.tell(ref);
+      }
       return { result };
     },
 
@@ -138,6 +144,22 @@ export function memoryStore(): Store {
       return sessions.get(sessionName(ref))?.events.slice(from - 1, to).map(({ body }) => body);
     },
 
+    async changed(ref, { after, through, lookups }) {
+      const session = sessions.get(sessionName(ref));
+      if (!session) return undefined;
+      const [first, last] = [after, through].map((sequence) => session.events[sequence - 1]?.itemCount ?? 0);
+      const older = lookups.flatMap((lookup) => session.lookups.get(lookup) ?? []).filter((position) => position < (first ?? 0));
+      const positions = [...new Set(older)].sort((left, right) => left - right);
+      for (let position = first ?? 0; position < (last ?? 0); position += 1) positions.push(position);
+      const items = positions.flatMap((position) => {
+        const version = session.items[position]?.at(-1);
+        return version && version.sequence > after ? [{ position, body: version.body }] : [];
+      });
+      return { snapshot: session.snapshot, items };
+    },
+
+    listen: (onNews) => news.listen(onNews),
+
     async itemMadeBy(ref, position) {
       return sessions.get(sessionName(ref))?.items[position]?.[0]?.sequence;
     },
@@ -155,7 +177,10 @@ export function memoryStore(): Store {
       const session = sessions.get(name);
       if (!session) return tombstones.has(name);
       checkCondition(currentOf(session, []), condition);
-      for (const family of [session, ...childrenOf(session)]) remove(family);
+      for (const family of [session, ...childrenOf(session)]) {
+        remove(family);
+        news.tell(family.ref);
+      }
       return true;
     },
 
@@ -235,11 +260,11 @@ function addVersion(session: MemorySession, version: VersionRow): void {
     return;
   }
   session.items[version.position] = [version];
-  for (const lookup of version.lookups) session.lookups.set(lookup, version.position);
+  for (const lookup of version.lookups) session.lookups.set(lookup, [...(session.lookups.get(lookup) ?? []), version.position]);
 }
 
 function currentOf(session: MemorySession, lookups: readonly string[]): Current {
-  const newest = lookups.flatMap((lookup) => session.lookups.get(lookup) ?? []);
+  const newest = lookups.flatMap((lookup) => session.lookups.get(lookup)?.at(-1) ?? []);
   const positions = [...session.view.open.map(({ position }) => position), ...newest];
   const rows = positions.flatMap((position) => session.items[position]?.at(-1) ?? []);
   const { view, lease } = session;

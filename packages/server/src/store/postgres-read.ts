@@ -6,7 +6,7 @@ import { indexed } from "./postgres-text.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
 import { nameOf } from "./postgres-rows.ts";
 import { viewOf, type SessionRow } from "./rows.ts";
-import type { Lease, PageQuery, SessionRef, StoredPage } from "./store.ts";
+import type { ChangedItems, ChangeQuery, Lease, PageQuery, SessionRef, StoredPage } from "./store.ts";
 import type { PlacedRow } from "./touched.ts";
 
 /** Reads what a write needs to know of a session, in one round trip. */
@@ -82,6 +82,19 @@ export async function readEvents(
   if (!row) return undefined;
   const last = Math.min(to, row.sequence);
   return linesOf(row.bodies, Math.max(0, last - from + 1)) ?? (await bodiesOf(parts, statements.eventRows, [row.key, from, last]));
+}
+
+/** Reads the items that events added or changed, in one round trip. */
+export async function readChanged(
+  { connections, statements }: PostgresParts,
+  ref: SessionRef,
+  { after, through, lookups }: ChangeQuery,
+): Promise<ChangedItems | undefined> {
+  const rows = await connections.query(statements.changed, [...nameOf(ref), after, through, lookups.map(indexed)]);
+  const snapshot = rows.find(({ position }) => position === null)?.snapshot;
+  if (snapshot === undefined) return undefined;
+  const items = rows.flatMap(({ position, body }) => (position === null ? [] : [{ position, body: body ?? "" }]));
+  return { snapshot, items: items.sort((left, right) => left.position - right.position) };
 }
 
 function windowValues({ page, pageSize }: PageQuery): number[] {

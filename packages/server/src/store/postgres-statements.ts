@@ -108,6 +108,25 @@ export function postgresStatements(tables: Tables) {
       "event-rows",
       `SELECT e.body FROM ${events} e WHERE e.session = $1 AND e.sequence >= $2 AND e.sequence <= $3 ORDER BY e.sequence`,
     ),
+    /** $4: the event before; $5: the last event; $6: look-up keys. */
+    changed: statement<{ snapshot: string; position: number | null; body: string | null }>(
+      "changed",
+      `WITH s AS MATERIALIZED (
+         SELECT key, snapshot,
+           coalesce((SELECT e.item_count FROM ${events} e WHERE e.session = key AND e.sequence = $4::integer), 0) AS first,
+           coalesce((SELECT e.item_count FROM ${events} e WHERE e.session = key AND e.sequence = $5::integer), 0) AS last
+         FROM ${sessions} WHERE ${named})
+       SELECT snapshot, NULL::integer AS position, NULL AS body FROM s
+       UNION ALL
+       SELECT NULL, i.position, i.body
+       FROM s JOIN ${items} i ON i.session = s.key AND i.position >= s.first AND i.position < s.last
+       UNION ALL
+       SELECT NULL, i.position, i.body
+       FROM s CROSS JOIN LATERAL (
+         SELECT DISTINCT l.position FROM unnest($6::text[]) AS wanted (lookup)
+         JOIN ${lookups} l ON l.session = s.key AND l.lookup = wanted.lookup AND l.position < s.first) older
+       JOIN ${items} i ON i.session = s.key AND i.position = older.position AND i.sequence > $4::integer`,
+    ),
     itemMadeBy: statement<{ sequence: number | null }>(
       "item-made-by",
       `SELECT coalesce(

@@ -6,8 +6,9 @@ import { takeLease } from "./postgres-lease.ts";
 import { listSnapshots } from "./postgres-list.ts";
 import { openPostgres } from "./postgres-open.ts";
 import { publishSessions } from "./postgres-publish.ts";
-import { readEventPage, readEvents, readHistoryPage } from "./postgres-read.ts";
+import { readChanged, readEventPage, readEvents, readHistoryPage } from "./postgres-read.ts";
 import { findReceipt, keepReceipt } from "./postgres-receipts.ts";
+import { PostgresNews } from "./postgres-news.ts";
 import { nameOf } from "./postgres-rows.ts";
 import type { SessionRef, Store } from "./store.ts";
 
@@ -21,11 +22,19 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
   const parts = await openPostgres(options);
   const { connections, statements } = parts;
   const appends = new Appends(parts);
+  const news = new PostgresNews(options);
 
   return {
-    create: (ref, write) => createSession(parts, ref, write),
+    async create(ref, write) {
+      await createSession(parts, ref, write);
+      news.tell(ref);
+    },
     read: (ref, lookups) => appends.read(ref, lookups),
-    append: (ref, lookups, decide, condition) => appends.append(ref, lookups, decide, condition),
+    async append(ref, lookups, decide, condition) {
+      const done = await appends.append(ref, lookups, decide, condition);
+      if (done) news.tell(ref);
+      return done;
+    },
 
     async snapshot(ref) {
       const [row] = await connections.query(statements.snapshot, nameOf(ref));
@@ -35,6 +44,9 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
     historyPage: (ref, query) => readHistoryPage(parts, ref, query),
     eventPage: (ref, query) => readEventPage(parts, ref, query),
     events: (ref, from, to) => readEvents(parts, ref, from, to),
+
+    changed: (ref, query) => readChanged(parts, ref, query),
+    listen: (onNews) => news.listen(onNews),
 
     async itemMadeBy(ref, position) {
       const [row] = await connections.query(statements.itemMadeBy, [...nameOf(ref), position]);
@@ -46,6 +58,7 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
     async delete(ref, at, condition) {
       const found = await deleteSession(parts, ref, at, condition);
       appends.drop(ref);
+      news.tell(ref);
       return found;
     },
 
@@ -83,6 +96,9 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
 
     keepReceipt: (ref, receipt) => keepReceipt(parts, ref, receipt),
     findReceipt: (ref, key, since) => findReceipt(parts, ref, key, since),
-    close: () => connections.close(),
+    async close() {
+      await news.close();
+      await connections.close();
+    },
   };
 }

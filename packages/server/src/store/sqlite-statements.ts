@@ -5,6 +5,11 @@ import type { PlacedRow } from "./touched.ts";
 type Name = [tenant: string, agent: string, id: string];
 type Statement<Parameters extends unknown[], Row = unknown> = Database.Statement<Parameters, Row>;
 
+interface ChangedRow {
+  position: number;
+  body: string;
+}
+
 /** Every statement of the hot paths. */
 export interface Statements {
   begin: Statement<[]>;
@@ -25,6 +30,8 @@ export interface Statements {
   itemCountAt: Statement<[session: number, sequence: number], number>;
   itemPage: Statement<[session: number, start: number, session: number, end: number, throughSequence: number], string>;
   pastItemPage: Statement<[shown: number, past: number, session: number, start: number, session: number, end: number], string>;
+  changedItems: Statement<[session: number, first: number, session: number, last: number], ChangedRow>;
+  changedOlder: Statement<[session: number, lookups: string, first: number, after: number], ChangedRow>;
   itemMadeBy: Statement<[past: number, position: number, session: number, place: number], number>;
   eventRange: Statement<[session: number, from: number, session: number, to: number], string>;
   addMetadata: Statement<[tenant: string, agent: string, key: string, value: string, updatedAt: number, id: string, session: number]>;
@@ -111,6 +118,16 @@ export function prepareStatements(database: Database.Database): Statements {
          FROM items i WHERE i.key >= ((+? << 32) | +?) AND i.key < ((+? << 32) | +?) ORDER BY i.key`,
       )
       .pluck(),
+    changedItems: database.prepare(
+      `SELECT key & 4294967295 AS position, body FROM items
+       WHERE key >= ((+? << 32) | +?) AND key < ((+? << 32) | +?) ORDER BY key`,
+    ),
+    changedOlder: database.prepare(
+      `SELECT DISTINCT l.position, i.body
+       FROM item_lookups l JOIN items i ON i.key = ((l.session << 32) | l.position)
+       WHERE l.session = +? AND l.lookup IN (SELECT value FROM json_each(?)) AND l.position < +? AND i.sequence > +?
+       ORDER BY l.position`,
+    ),
     itemMadeBy: database
       .prepare<[number, number, number, number], number>(
         `SELECT min(sequence) FROM (

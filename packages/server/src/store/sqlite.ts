@@ -5,6 +5,7 @@ import { whenFree } from "./sqlite-busy.ts";
 import { sqliteLists } from "./sqlite-list.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
 import type { SessionRow } from "./rows.ts";
+import { SqliteNews } from "./sqlite-news.ts";
 import { prepareStatements } from "./sqlite-statements.ts";
 import { dropSession, readCurrent, renameSession, writeNewSession, writeReceipt, writeSession } from "./sqlite-write.ts";
 import type { SessionRef, Store } from "./store.ts";
@@ -19,6 +20,14 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
   const database = await openSqlite(options);
   const statements = prepareStatements(database);
   const lists = sqliteLists(database);
+  const news = new SqliteNews(database);
+
+  /** Says that a session changed, once it has. */
+  async function telling<T>(ref: SessionRef, write: Promise<T>): Promise<T> {
+    const written = await write;
+    news.tell(ref);
+    return written;
+  }
 
   /** Everything in `run` is synchronous, so that no other request of this process comes between. */
   function transaction<T>(run: () => T): Promise<T> {
@@ -45,10 +54,13 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
 
   return {
     create: (ref, write) =>
-      transaction(() => {
-        if (find(ref) || statements.findTombstone.get(ref.tenant, ref.agent, ref.sessionId)) throw sessionExists(ref);
-        writeNewSession(statements, ref, write);
-      }),
+      telling(
+        ref,
+        transaction(() => {
+          if (find(ref) || statements.findTombstone.get(ref.tenant, ref.agent, ref.sessionId)) throw sessionExists(ref);
+          writeNewSession(statements, ref, write);
+        }),
+      ),
 
     read: (ref, lookups) =>
       whenFree(() => {
@@ -57,15 +69,18 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
       }),
 
     append: (ref, lookups, decide, condition) =>
-      transaction(() => {
-        const row = find(ref);
-        if (!row) return undefined;
-        const current = readCurrent(statements, row, lookups);
-        checkCondition(current, condition);
-        const { write, result } = decide(current);
-        if (write) writeSession(statements, row, ref, current.view.snapshot, write);
-        return { result };
-      }),
+      telling(
+        ref,
+        transaction(() => {
+          const row = find(ref);
+          if (!row) return undefined;
+          const current = readCurrent(statements, row, lookups);
+          checkCondition(current, condition);
+          const { write, result } = decide(current);
+          if (write) writeSession(statements, row, ref, current.view.snapshot, write);
+          return { result };
+        }),
+      ),
 
     snapshot: (ref) => whenFree(() => read(ref)?.[3]),
 
@@ -102,6 +117,18 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         return key === undefined ? undefined : statements.eventRange.all(key, from, key, to);
       }),
 
+    changed: (ref, { after, through, lookups }) =>
+      whenFree(() => {
+        const row = read(ref);
+        if (!row) return undefined;
+        const [key, , , snapshot] = row;
+        const [first, last] = [after, through].map((sequence) => statements.itemCountAt.get(key, sequence) ?? 0);
+        const older = lookups.length === 0 ? [] : statements.changedOlder.all(key, JSON.stringify(lookups), first ?? 0, after);
+        return { snapshot, items: [...older, ...statements.changedItems.all(key, first ?? 0, key, last ?? 0)] };
+      }),
+
+    listen: (onNews) => news.listen(onNews),
+
     itemMadeBy: (ref, position) =>
       whenFree(() => {
         const key = read(ref)?.[0];
@@ -111,13 +138,16 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
     list: (query) => whenFree(() => lists.read(query)),
 
     delete: (ref, at, condition) =>
-      transaction(() => {
-        const row = find(ref);
-        if (!row) return statements.findTombstone.get(ref.tenant, ref.agent, ref.sessionId) !== undefined;
-        checkCondition(readCurrent(statements, row, []), condition);
-        dropSession(statements, row, ref, at);
-        return true;
-      }),
+      telling(
+        ref,
+        transaction(() => {
+          const row = find(ref);
+          if (!row) return statements.findTombstone.get(ref.tenant, ref.agent, ref.sessionId) !== undefined;
+          checkCondition(readCurrent(statements, row, []), condition);
+          dropSession(statements, row, ref, at);
+          return true;
+        }),
+      ),
 
     publish: (moves) =>
       transaction(() => {
@@ -170,6 +200,7 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
       }),
 
     async close() {
+      news.stop();
       database.close();
     },
   };

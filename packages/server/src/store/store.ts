@@ -1,4 +1,5 @@
 import type { PlacedItem, RunStatus, SessionStatus, SessionView } from "@orcha/contract";
+import type { OnNews } from "./news.ts";
 
 /*
  * What a store keeps, and how the tables hang together:
@@ -157,6 +158,20 @@ export interface DueQuery {
   limit: number;
 }
 
+/** Which items changed by the events behind `after`, up to `through`. */
+export interface ChangeQuery {
+  after: number;
+  through: number;
+  /** The look-up keys of those events: what they may have changed of older items. */
+  lookups: readonly string[];
+}
+
+/** Items that changed, oldest place first, each as it is now. */
+export interface ChangedItems {
+  snapshot: string;
+  items: readonly { position: number; body: string }[];
+}
+
 /** Gives a session another name, with everything that it has. */
 export interface Move {
   from: SessionRef;
@@ -191,6 +206,10 @@ export interface Store {
   eventPage(ref: SessionRef, query: PageQuery): Promise<StoredPage | undefined>;
   /** Reads the events `from` to `to`, both included. */
   events(ref: SessionRef, from: number, to: number): Promise<readonly string[] | undefined>;
+  /** Reads the items that events added or changed, as they are now, and the snapshot. */
+  changed(ref: SessionRef, query: ChangeQuery): Promise<ChangedItems | undefined>;
+  /** Tells of sessions that change, here or in other processes: a hint, which may be lost. Answers how to leave. */
+  listen(onNews: OnNews): () => void;
   /** Tells which event made the item at a position: the name of an item that can't be read. */
   itemMadeBy(ref: SessionRef, position: number): Promise<number | undefined>;
   /** Lists snapshots' JSON, newest update first. */

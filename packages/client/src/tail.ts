@@ -1,0 +1,60 @@
+import type { TailFrame, TailPiece } from "@orcha/contract";
+import type { TailOptions } from "./agent-client.ts";
+import type { Connection } from "./connection.ts";
+import { invalidInput, OrchaError, toOrchaError } from "./error.ts";
+import { fromServer, readEvents } from "./event-stream.ts";
+import { delayAfter, wait } from "./retry.ts";
+import { markUnknownItem } from "./unknown.ts";
+
+/*
+ *   open behind the last event ──▶ frames ──▶ end: over
+ *       ▲                            │
+ *       └── wait, longer each time ◀─┴── cut, silent, `reconnect`, or a failure that may pass
+ */
+
+/** Follows a session through any number of connections. Throws what no new connection would mend. */
+export async function* followTail(
+  { listen, retry }: Pick<Connection, "listen" | "retry">,
+  input: { agent: string; sessionId: string },
+  { after, signal }: TailOptions,
+): AsyncGenerator<TailFrame, void> {
+  if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) throw invalidInput("after", "must be an integer of 0 or more");
+  let last = after;
+  for (let failures = 0; !signal?.aborted; failures += 1) {
+    const controller = new AbortController();
+    const abort = (): void => controller.abort();
+    signal?.addEventListener("abort", abort);
+    try {
+      const behind = last === undefined ? {} : { after: last };
+      const answer = await listen("tail", { ...input, ...behind }, {}, controller.signal);
+      // Where streams can't be read, the same comes piece by piece.
+      const isStream = answer instanceof Response;
+      for await (const { data, id } of isStream ? readEvents(answer, controller.signal) : piecesOf(answer as TailPiece)) {
+        if (signal?.aborted) return;
+        const frame = data as TailFrame;
+        failures = 0;
+        if (id !== undefined) last = Number(id);
+        // From where it joined, also where nothing has happened yet.
+        if (frame.type === "ready") last ??= frame.sequence;
+        if (frame.type === "reconnect") break;
+        if (!frame.type) throw fromServer(data);
+        yield frame.type === "item" ? { ...frame, item: markUnknownItem(frame.item) } : frame;
+        if (frame.type === "end") return;
+      }
+      // A server that says good-bye to all its readers shall not meet all of them at once again: the wait is random.
+      if (isStream) throw new OrchaError("network", "the stream was cut");
+    } catch (cause) {
+      const error = toOrchaError(cause);
+      if (signal?.aborted) return;
+      if (!error.retryable) throw error;
+      await wait(delayAfter(error, failures + 1, retry), signal).catch(() => {});
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      controller.abort();
+    }
+  }
+}
+
+function* piecesOf({ frames, after }: TailPiece): Generator<{ data: TailFrame; id?: string }> {
+  for (const [index, data] of frames.entries()) yield { data, ...(index === frames.length - 1 ? { id: String(after) } : {}) };
+}

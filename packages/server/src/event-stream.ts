@@ -1,0 +1,76 @@
+import { toOrchaError } from "./failure.ts";
+
+/** One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+export interface WireEvent {
+  name: string;
+  /** JSON. */
+  data: unknown;
+  /** Where a reader that was cut goes on. */
+  id?: number;
+}
+
+/** How often a silent stream says that it is alive, in milliseconds. */
+const heartbeatMs = 10_000;
+
+const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
+
+/** Tells whether a request would rather have a stream than a single answer. */
+export function takesStream({ headers: asked }: Request): boolean {
+  return /\btext\/event-stream\b/i.test(asked.get("accept") ?? "");
+}
+
+/**
+ * Answers events as they come. They are asked for only when the reader has room, so that what waits is the newest state
+ * and not a growing queue. Where the reader leaves, `controller` is aborted; a failure is told as an `error` event.
+ */
+export function eventStream(events: AsyncGenerator<WireEvent, void>, controller: AbortController): Response {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<WireEvent, void>> | undefined;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(sink) {
+        try {
+          next ??= events.next();
+          const step = await within(next, heartbeatMs);
+          if (step === undefined) {
+            sink.enqueue(encoder.encode(": alive\n\n"));
+            return;
+          }
+          next = undefined;
+          if (step.done) {
+            sink.close();
+            controller.abort();
+          } else sink.enqueue(encoder.encode(written(step.value)));
+        } catch (error) {
+          const { code, message, retryable, details } = toOrchaError(error);
+          const data = { code, message, retryable, ...(details ? { details } : {}) };
+          sink.enqueue(encoder.encode(written({ name: "error", data })));
+          sink.close();
+          controller.abort();
+        }
+      },
+      cancel() {
+        controller.abort();
+        void next?.catch(() => {});
+      },
+    },
+    { highWaterMark: 1 },
+  );
+  return new Response(body, { headers });
+}
+
+function written({ name, data, id }: WireEvent): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

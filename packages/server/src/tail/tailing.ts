@@ -1,0 +1,238 @@
+import { invalidInput, lookupsOf, type Agents, type TailFrame, type TailPiece } from "@orcha/contract";
+import { agentOf, refOf, sessionNotFound, type Call } from "../call.ts";
+import { readItem, readSnapshot, readWholeEvent, type SessionInput } from "../reading.ts";
+import { readDraft } from "../runs/draft.ts";
+import type { LiveRuns } from "../runs/live-runs.ts";
+import type { SessionRef, Store } from "../store/store.ts";
+import { Bell } from "./bell.ts";
+
+export interface TailInput extends SessionInput {
+  after?: number;
+}
+
+/** A frame, and where the reader goes on from once it has it: the last event that it was wholly told of. */
+export interface NumberedFrame {
+  frame: TailFrame;
+  /** Only items and snapshots carry it. */
+  id?: number;
+}
+
+interface Parts {
+  agents: Agents;
+  store: Store;
+  live: LiveRuns;
+}
+
+/** How many events are told of at once. */
+const batch = 500;
+
+/** How long a lost notice may go unnoticed, in milliseconds. */
+const lookMs = 5000;
+
+/** How often the answer in the making of another process is looked at, in milliseconds. */
+const draftMs = 500;
+
+/** How long a piece is waited for, in milliseconds. */
+const pieceMs = 20_000;
+
+/*
+ *            ┌──────────────── news, or time to look ────────────────┐
+ *            ▼                                                       │
+ *   events behind `after` ──▶ items that they changed ──▶ snapshot ──┴── none left: ready, text ──▶ wait
+ *            │
+ *            └── session completed or gone: end            drain: reconnect
+ *
+ * Nothing is queued for a reader: it is told of the state as it is when it has room, so a slow one gets fewer, later ones.
+ */
+
+/** Tells readers what changes in a session, from the log, whoever writes it. */
+export class Tailing {
+  private readonly parts: Parts;
+  private readonly bell: Bell;
+  private readonly draining = new AbortController();
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.bell = new Bell(parts.store);
+  }
+
+  /** Asks every reader to open its stream again. */
+  drain(): void {
+    this.draining.abort();
+  }
+
+  /** Opens a tail. Throws `session_not_found`, and `invalid_input` for an `after` in the future, before the first frame. */
+  async open(call: Call, input: TailInput, signal: AbortSignal): Promise<AsyncGenerator<NumberedFrame, void>> {
+    agentOf(this.parts.agents, input.agent);
+    const ref = refOf(call, input);
+    const text = await this.parts.store.snapshot(ref);
+    if (text === undefined) throw sessionNotFound(input.sessionId);
+    const { sequence } = readSnapshot(text);
+    const after = input.after ?? sequence;
+    if (after > sequence) throw invalidInput(["after"], `must be at most ${sequence}, the session's sequence`);
+    return this.frames(ref, after, signal);
+  }
+
+  /** Waits for the next piece of a tail, within half a minute. */
+  async piece(call: Call, input: TailInput): Promise<TailPiece> {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), pieceMs);
+    const frames: TailFrame[] = [];
+    let { after } = input;
+    try {
+      for await (const { frame, id } of await this.open(call, input, controller.signal)) {
+        if (frame.type === "ready" && after === undefined) after = frame.sequence;
+        if (id !== undefined) after = id;
+        frames.push(frame);
+        const isOver = frame.type === "end" || frame.type === "reconnect";
+        // Caught up, with something to tell: that is a piece.
+        if (isOver || (frames.length > 1 && frame.type !== "item")) break;
+      }
+    } finally {
+      clearTimeout(timer);
+      controller.abort();
+    }
+    return { frames, after: after ?? 0 };
+  }
+
+  private async *frames(ref: SessionRef, start: number, given: AbortSignal): AsyncGenerator<NumberedFrame, void> {
+    const waiter = new Waiter();
+    const wake = (): void => waiter.wake();
+    const leave = this.bell.listen(ref, wake);
+    const { signal: drain } = this.draining;
+    given.addEventListener("abort", wake);
+    drain.addEventListener("abort", wake);
+    const told = new ToldText();
+    let after = start;
+    let isReady = false;
+    let status = "";
+    try {
+      while (!given.aborted) {
+        if (drain.aborted) {
+          yield { frame: { type: "reconnect", reason: "the server is about to end" } };
+          return;
+        }
+        waiter.reset();
+        const bodies = await this.parts.store.events(ref, after + 1, after + batch);
+        if (!bodies) {
+          yield { frame: { type: "end", reason: "deleted" } };
+          return;
+        }
+        if (bodies.length > 0) {
+          const through = after + bodies.length;
+          const lookups = [...new Set(bodies.flatMap((body) => lookupsOfBody(body)))];
+          const changed = await this.parts.store.changed(ref, { after, through, lookups });
+          if (!changed) continue;
+          for (const { position, body } of changed.items) yield { frame: { type: "item", item: itemOf(body, position), position }, id: after };
+          after = through;
+          const snapshot = readSnapshot(changed.snapshot);
+          status = snapshot.status;
+          yield { frame: { type: "snapshot", snapshot }, id: after };
+          if (bodies.length === batch) continue;
+          // Caught up; what a snapshot of before said of the run may be over.
+        } else if (status === "") {
+          const text = await this.parts.store.snapshot(ref);
+          if (text !== undefined) status = readSnapshot(text).status;
+        }
+        if (!isReady) yield { frame: { type: "ready", sequence: after } };
+        isReady = true;
+        if (status === "completed") {
+          yield { frame: { type: "end", reason: "completed" } };
+          return;
+        }
+        const text = await this.text(ref);
+        const frame = text && told.next(text);
+        if (frame) yield { frame };
+        await this.wait(ref, waiter);
+      }
+    } finally {
+      leave();
+      given.removeEventListener("abort", wake);
+      drain.removeEventListener("abort", wake);
+    }
+  }
+
+  /** The answer in the making: this process's own as it is, another's as it was last stored. */
+  private async text(ref: SessionRef): Promise<RoundText | undefined> {
+    const frame = this.parts.live.get(ref)?.shown;
+    if (frame) return frame.status === "streaming" ? { run: frame.run, round: frame.round, text: frame.output } : undefined;
+    const stored = await this.parts.store.draft(ref);
+    return stored && readDraft(stored.body);
+  }
+
+  private async wait(ref: SessionRef, waiter: Waiter): Promise<void> {
+    const live = this.parts.live.get(ref);
+    const leave = live?.onShow(() => waiter.wake());
+    try {
+      await waiter.wait(live ? lookMs : (await this.isAtWork(ref)) ? draftMs : lookMs);
+    } finally {
+      leave?.();
+    }
+  }
+
+  private async isAtWork(ref: SessionRef): Promise<boolean> {
+    const text = await this.parts.store.snapshot(ref);
+    return text !== undefined && readSnapshot(text).runStatus === "running";
+  }
+}
+
+interface RoundText {
+  run: number;
+  round: number;
+  text: string;
+}
+
+/** Remembers what a reader has of the answer in the making. */
+class ToldText {
+  private run = 0;
+  private round = -1;
+  private length = 0;
+
+  /** What is new, if anything is; rounds never go back. */
+  next({ run, round, text }: RoundText): TailFrame | undefined {
+    const isSame = run === this.run && round === this.round;
+    if (!isSame && (run < this.run || (run === this.run && round < this.round))) return undefined;
+    const offset = isSame ? this.length : 0;
+    if (text.length <= offset) return undefined;
+    Object.assign(this, { run, round, length: text.length });
+    return { type: "text", run, round, offset, text: text.slice(offset) };
+  }
+}
+
+/** Waits for a wake-up that may have come already. */
+class Waiter {
+  private isAwake = false;
+  private resolve: () => void = () => {};
+
+  wake(): void {
+    this.isAwake = true;
+    this.resolve();
+  }
+
+  reset(): void {
+    this.isAwake = false;
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    if (this.isAwake) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.resolve = resolve;
+      timer = setTimeout(resolve, milliseconds);
+    });
+    clearTimeout(timer);
+  }
+}
+
+function lookupsOfBody(body: string): string[] {
+  const event = readWholeEvent(body);
+  return event ? lookupsOf(event) : [];
+}
+
+type WireItem = Extract<TailFrame, { type: "item" }>["item"];
+
+function itemOf(body: string, position: number): WireItem {
+  const item = readItem(body);
+  // Where it was made is asked for by pages only; its place names it here.
+  return item ?? { id: `unreadable:${position}`, type: "unreadable", createdAt: new Date(0).toISOString(), reason: "the stored item is damaged" };
+}

@@ -1,0 +1,180 @@
+import type { SessionHistory, TailFrame } from "@orcha/client";
+import { expect, test } from "vitest";
+import { clientOf, codeOf, type TestClient } from "../harness.ts";
+import { bedOf, variables } from "../runs/bed.ts";
+import { describeStores } from "../stores.ts";
+
+type Frame = TailFrame;
+
+/** Reads frames until one is the last that a test wants. */
+async function until(frames: AsyncIterable<Frame>, isLast: (frame: Frame) => boolean): Promise<Frame[]> {
+  const read: Frame[] = [];
+  for await (const frame of frames) {
+    read.push(frame);
+    if (isLast(frame)) break;
+  }
+  return read;
+}
+
+const isReady = ({ type }: Frame): boolean => type === "ready";
+const say = (text: string) => ({ messages: [{ role: "user" as const, content: text }] });
+const textOf = (frame: Frame): string => {
+  const block = frame.type === "item" && frame.item.type === "message" ? frame.item.content[0] : undefined;
+  return block?.type === "text" ? block.text : "";
+};
+
+async function opened(orcha: TestClient): Promise<SessionHistory> {
+  const { session } = await orcha.supportAgent.restore([{ role: "user", content: "one" }, { role: "assistant", content: "two" }]);
+  return orcha.supportAgent.history(session.sessionId);
+}
+
+describeStores("a tail", (make) => {
+  test("goes on where a page ends: nothing twice, nothing missing", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId, throughSequence, total } = await opened(orcha);
+    await orcha.supportAgent.append(sessionId, say("three"));
+    const frames = orcha.supportAgent.tail(sessionId, { after: throughSequence })[Symbol.asyncIterator]();
+    const next = async () => (await frames.next()).value as Frame;
+    expect(await next()).toMatchObject({ type: "item", position: total, item: { content: [{ text: "three" }] } });
+    expect(await next()).toMatchObject({ type: "snapshot", snapshot: { sequence: throughSequence + 1 } });
+    expect(await next()).toEqual({ type: "ready", sequence: throughSequence + 1 });
+    await orcha.supportAgent.append(sessionId, say("four"));
+    expect(await next()).toMatchObject({ type: "item", position: total + 1 });
+    await frames.return?.(undefined);
+  });
+
+  test("without `after` tells of what comes", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId, throughSequence } = await opened(orcha);
+    const frames = orcha.supportAgent.tail(sessionId)[Symbol.asyncIterator]();
+    expect((await frames.next()).value).toEqual({ type: "ready", sequence: throughSequence });
+    await orcha.supportAgent.update(sessionId, { name: "Named" });
+    expect((await frames.next()).value).toMatchObject({ type: "snapshot", snapshot: { name: "Named" } });
+    await frames.return?.(undefined);
+  });
+
+  test("tells of an item that changed, in its place", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId } = await opened(orcha);
+    const call = { callId: "c", name: "request_human_approval", arguments: { amount: 1, currency: "USD" } };
+    await orcha.supportAgent.append(sessionId, { events: [{ type: "client_action.requested", data: { calls: [call] } }] });
+    const { throughSequence } = await orcha.supportAgent.history(sessionId);
+    await orcha.supportAgent.append(sessionId, say("five"));
+    await orcha.supportAgent.resume(sessionId, { toolResults: [{ callId: "c", output: { approved: true } }] }).result;
+    const frames = await until(orcha.supportAgent.tail(sessionId, { after: throughSequence }), isReady);
+    expect(frames.flatMap((frame) => (frame.type === "item" ? [[frame.position, frame.item.id]] : []))).toEqual([
+      [2, "client-action:c"],
+      [3, `message:${throughSequence + 1}`],
+    ]);
+    expect(frames[0]).toMatchObject({ item: { outcome: "answered", status: "completed" } });
+  });
+
+  test("tells a long log in pieces, in order", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId } = await opened(orcha);
+    const events = Array.from({ length: 600 }, (_, index) => ({ type: "message.created" as const, data: { role: "user" as const, content: [{ type: "text" as const, text: String(index) }] } }));
+    for (const part of [events.slice(0, 300), events.slice(300)]) await orcha.supportAgent.append(sessionId, { events: part });
+    const frames = await until(orcha.supportAgent.tail(sessionId, { after: 0 }), isReady);
+    const positions = frames.flatMap((frame) => (frame.type === "item" ? [frame.position] : []));
+    expect(positions).toEqual(Array.from({ length: 602 }, (_, index) => index));
+    expect(frames.filter(({ type }) => type === "snapshot")).toHaveLength(2);
+    expect(frames.map(textOf).filter((text) => text !== "")).toEqual(["one", "two", ...events.map((_, index) => String(index))]);
+  });
+
+  test("ends where the session is completed or deleted, and says which", async () => {
+    const orcha = clientOf(await make());
+    for (const [end, reason] of [["complete", "completed"], ["delete", "deleted"]] as const) {
+      const { sessionId } = await opened(orcha);
+      const reading = until(orcha.supportAgent.tail(sessionId), () => false);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await orcha.supportAgent[end](sessionId);
+      expect((await reading).at(-1)).toEqual({ type: "end", reason });
+      if (end === "complete") expect((await until(orcha.supportAgent.tail(sessionId, { after: 1 }), () => false)).at(-1)).toEqual({ type: "end", reason });
+    }
+  });
+
+  test("is refused before it opens: unknown sessions, other agents', and positions of the future", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId } = await opened(orcha);
+    const first = (frames: AsyncIterable<Frame>) => frames[Symbol.asyncIterator]().next();
+    expect(await codeOf(first(orcha.supportAgent.tail("nowhere")))).toBe("session_not_found");
+    expect(await codeOf(first(orcha.researcher.tail(sessionId)))).toBe("session_not_found");
+    expect(await codeOf(first(orcha.supportAgent.tail(sessionId, { after: 99 })))).toBe("invalid_input");
+    expect(await codeOf(first(orcha.supportAgent.tail(sessionId, { after: 1.5 })))).toBe("invalid_input");
+  });
+
+  test("ends quietly where its signal fires", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId } = await opened(orcha);
+    const controller = new AbortController();
+    const reading = until(orcha.supportAgent.tail(sessionId, { signal: controller.signal }), () => false);
+    setTimeout(() => controller.abort(), 20);
+    expect((await reading).map(({ type }) => type)).toEqual(["ready"]);
+    expect(await until(orcha.supportAgent.tail(sessionId, { signal: controller.signal }), () => false)).toEqual([]);
+  });
+
+  test("comes piece by piece where streams can't be read", async () => {
+    const orcha = clientOf(await make(), {}, { streams: false });
+    const { sessionId, throughSequence } = await opened(orcha);
+    const frames = orcha.supportAgent.tail(sessionId, { after: throughSequence })[Symbol.asyncIterator]();
+    const upcoming = frames.next();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await orcha.supportAgent.append(sessionId, say("three"));
+    const read = [(await upcoming).value as Frame];
+    while (read.filter(({ type }) => type === "item").length < 2) {
+      read.push((await frames.next()).value as Frame);
+      if (read.length === 3) await orcha.supportAgent.append(sessionId, say("four"));
+    }
+    expect(read.map(textOf).filter((text) => text !== "")).toEqual(["three", "four"]);
+    await frames.return?.(undefined);
+  });
+
+  test("tells the answer in the making, wherever it is made", async () => {
+    const store = await make();
+    const one = bedOf(store, { support: [{ text: "One, two, three, four, five, six, seven", chunkSize: 5, delayMs: 120 }] });
+    const two = bedOf(store, {});
+    const run = one.orcha.supportAgent.run({ content: "Count", variables });
+    await expect.poll(async () => (await one.orcha.supportAgent.get.safe(run.sessionId)).data?.runStatus).toBe("running");
+    const readers = [one, two].map(async ({ orcha }) => {
+      let text = "";
+      for await (const frame of orcha.supportAgent.tail(run.sessionId)) {
+        if (frame.type === "text") {
+          expect(frame.offset).toBe(text.length);
+          text += frame.text;
+        }
+        if (frame.type === "item") return { text, said: textOf(frame) };
+      }
+      return undefined;
+    });
+    for (const read of await Promise.all(readers)) {
+      expect(read?.said).toBe("One, two, three, four, five, six, seven");
+      expect(read?.text.length).toBeGreaterThan(4);
+      expect(read?.said.startsWith(read.text)).toBe(true);
+    }
+  });
+
+  test("is asked to reconnect where its server ends, and goes on with another", async () => {
+    const store = await make();
+    const [one, two] = [bedOf(store, {}), bedOf(store, {})];
+    let asked = 0;
+    const { orcha } = bedOf(store, {
+      client: {
+        fetch: async (input, init) => {
+          const request = new Request(input, init);
+          if (new URL(request.url).pathname !== "/rpc/tail") return two.service.app.fetch(request);
+          asked += 1;
+          return (asked === 1 ? one : two).service.app.fetch(request);
+        },
+      },
+    });
+    const { session } = await orcha.supportAgent.restore([{ role: "user", content: "one" }]);
+    const frames = orcha.supportAgent.tail(session.sessionId)[Symbol.asyncIterator]();
+    await frames.next();
+    const following = frames.next();
+    await one.service.drain(0);
+    await orcha.supportAgent.append(session.sessionId, say("two"));
+    expect(textOf((await following).value as Frame)).toBe("two");
+    expect(asked).toBe(2);
+    await frames.return?.(undefined);
+  });
+});
