@@ -46,7 +46,7 @@ export function compile(folder: string, program: string, options: object = {}): 
     noUnusedLocals: true,
     skipLibCheck: true,
     noEmit: true,
-    customConditions: ["source"],
+    customConditions: ["orcha-source"],
     ...options,
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["**/*.ts"] }));

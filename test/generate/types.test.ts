@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 async function generateFromDemo(cwd: string): Promise<void> {
-  const server = start([process.execPath, "--conditions=source", join(demo, "main.ts"), "--port", "0"], { cwd });
+  const server = start([process.execPath, "--conditions=orcha-source", join(demo, "main.ts"), "--port", "0"], { cwd });
   try {
     await server.printed(/Ctrl-C ends the server/);
     const url = /serves at (http:[^\s,]+),/.exec(await server.printed(/serves at/))?.[1] ?? "";
