@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { linksOf, pages, samplesOf, type Sample } from "./samples.ts";
+import { orcha } from "../cli/orcha.ts";
 import { freePort } from "../free-port.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -29,6 +30,12 @@ beforeAll(() => {
   );
 });
 
+beforeAll(async () => {
+  // What the page about it has its readers generate.
+  const { code, stderr } = await orcha(["generate", "--out", "orcha.gen.ts"], { cwd: join(folder, "docs-generated-client") });
+  expect([code, stderr]).toEqual([0, ""]);
+});
+
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function pathOf(sample: Sample): string {
@@ -50,6 +57,11 @@ function snippetModule({ code }: Sample): string {
 test("every sample compiles", () => {
   const tsc = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
   expect(tsc.stdout + tsc.stderr).toBe("");
+});
+
+test("the page about a generated client shows what is generated", () => {
+  const shown = samples.find(({ page, code }) => page === "docs/generated-client.md" && code.includes("export interface"));
+  expect(readFileSync(join(folder, "docs-generated-client/orcha.gen.ts"), "utf8")).toContain(shown?.code ?? "no sample");
 });
 
 test("every link leads to a file", () => {
