@@ -14,6 +14,7 @@ import { postgresPart } from "./postgres-part.ts";
 import { machineOf, textOf, type Report } from "./report.ts";
 import { sqlitePart } from "./sqlite-part.ts";
 import { startPart } from "./start-part.ts";
+import { tailsPart } from "./tails-part.ts";
 import { typesPart } from "./types-part.ts";
 
 const { values } = parseArgs({
@@ -58,6 +59,8 @@ async function runPart(name: PartName): Promise<Omit<Part, "seconds">> {
       return memoryPart(directory, await postgres(), effort);
     case "http":
       return httpPart(directory, effort);
+    case "tails":
+      return tailsPart(directory, effort);
     case "start":
       return startPart(directory, effort);
     case "client":

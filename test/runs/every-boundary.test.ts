@@ -82,10 +82,10 @@ describeStores("a server that dies at any write", (make) => {
     // Some at a time: each mostly waits for a lease to run out.
     for (let from = 0; from < journeys.length; from += 8) {
       for (const { dying, shape, events, effects } of await Promise.all(journeys.slice(from, from + 8).map((go) => go()))) {
-        expect(shape, `death ${dying.when} write ${dying.write}`).toEqual(whole.shape);
+        expect({ dying, shape }).toEqual({ dying, shape: whole.shape });
         expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
         // An action without a stored result may have had its effect: it runs again under its key, once.
-        for (const [key, count] of effects) expect(count, key).toBeLessThanOrEqual(2);
+        for (const count of effects.values()) expect(count).toBeLessThanOrEqual(2);
         expect([...effects.values()].filter((count) => count > 1).length).toBeLessThanOrEqual(1);
         for (const callId of ["call_a", "call_b"]) {
           const of = (type: string) => events.filter((event) => event.type === type && isPlainObject(event.data) && event.data["callId"] === callId);

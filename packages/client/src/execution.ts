@@ -125,7 +125,7 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
         if (name === "result") settle(data as ExecutionResult);
         if (name === "evaluations") evaluations = data as EvaluationOutcome[];
         if (name === "error") throw fromServer(data);
-        if (name === "end") return evaluations;
+        if (name === "end" && settled) return evaluations;
       }
       return undefined;
     } finally {

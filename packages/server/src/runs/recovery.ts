@@ -1,5 +1,6 @@
 import type { Agents, ClientActionResult, EventInput } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf } from "../batch.ts";
+import type { OnError } from "../failure.ts";
 import type { Current, Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft } from "./draft.ts";
@@ -15,6 +16,7 @@ interface Parts {
   live: LiveRuns;
   runner: Runner;
   leases: LeaseTerms;
+  onError: OnError;
 }
 
 /** How often one run is taken over before it is given up: what kills its server each time would go on for ever. */
@@ -46,7 +48,7 @@ export class Recovery {
         const due = await store.due({ agents: some, now: surroundings.now(), limit: sweepLimit });
         await Promise.all(due.filter(({ tenant }) => !tenant.startsWith(reserved)).map((ref) => this.attend(ref)));
       } catch (error) {
-        console.error("orcha: looking for crashed runs failed, and is tried again", error);
+        this.parts.onError(error, { operation: "sweep" });
       }
     }
   }
@@ -57,7 +59,7 @@ export class Recovery {
     const attending =
       this.busy.get(name) ??
       this.moveOn(ref)
-        .catch((error: unknown) => console.error(`orcha: session ${ref.sessionId} can't be moved on now`, error))
+        .catch((error: unknown) => this.parts.onError(error, { operation: "sweep", sessionId: ref.sessionId }))
         .finally(() => this.busy.delete(name));
     this.busy.set(name, attending);
     return attending;

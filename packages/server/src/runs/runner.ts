@@ -4,6 +4,7 @@ import type { LoopTool } from "@orcha/agent/loop";
 import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata } from "@orcha/contract";
 import { agentOf } from "../call.ts";
 import { keysOf } from "../metadata.ts";
+import type { OnError } from "../failure.ts";
 import type { Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { actionTool, clientActionTool } from "./action-tool.ts";
@@ -27,6 +28,7 @@ interface Parts {
   surroundings: Surroundings;
   live: LiveRuns;
   leases: LeaseTerms;
+  onError: OnError;
   evaluating: Evaluating;
   delegation: DelegationTools;
 }
@@ -46,7 +48,7 @@ export class Runner {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    this.driver = new Driver(parts.store, parts.surroundings, parts.leases.leaseMs);
+    this.driver = new Driver(parts.store, parts.surroundings, parts.leases.leaseMs, parts.onError);
   }
 
   isHosted(agent: string): boolean {
@@ -80,7 +82,7 @@ export class Runner {
     this.parts.live.add(ref, live);
     void this.begin(ref, live, lease, hosted)
       .catch((error: unknown) => {
-        console.error(`orcha: run ${run} of session ${ref.sessionId} could not be driven`, error);
+        this.parts.onError(error, { operation: "run", sessionId: ref.sessionId });
         live.end(undefined, Promise.resolve([]));
       })
       .finally(() => this.parts.live.remove(ref, live));
