@@ -1,4 +1,5 @@
 import { toOrchaError } from "./failure.ts";
+import { within } from "./store/wait.ts";
 
 /** One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export interface WireEvent {
@@ -62,16 +63,4 @@ export function eventStream(events: AsyncGenerator<string, void>, controller: Ab
 /** Writes an event. */
 export function written({ name, data, id }: WireEvent): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

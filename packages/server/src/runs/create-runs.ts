@@ -5,7 +5,7 @@ import type { OnError } from "../failure.ts";
 import type { Idempotency } from "../idempotency.ts";
 import type { Reading } from "../reading.ts";
 import type { Store } from "../store/store.ts";
-import { sleep } from "../store/wait.ts";
+import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { Tailing } from "../tail/tailing.ts";
 import { Delegating } from "./delegating.ts";
@@ -70,7 +70,7 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     isClosing = true;
     tailing.drain();
     const under = live.all();
-    await Promise.race([Promise.all(under.map(({ ended }) => ended)), sleep(limitMs)]);
+    await within(Promise.all(under.map(({ ended }) => ended)), limitMs);
     for (const run of live.all()) run.handOver();
     closing.abort();
     await Promise.all(under.map(({ ended }) => ended));
