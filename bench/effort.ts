@@ -16,6 +16,8 @@ export interface Effort {
   writerTurns: number;
   /** How much of a second one round of load over HTTP takes. */
   httpShare: number;
+  /** Runs in one round, by how quick their model is, and how often many run at once. */
+  runs: { quick: number; usual: number; crowds: number };
   /** How many readers follow sessions, and how many messages are written for them in one round. */
   tails: number;
   tailWrites: number;
@@ -35,6 +37,7 @@ export const fullEffort: Effort = {
   appendSamples: 40,
   writerTurns: 40,
   httpShare: 1,
+  runs: { quick: 20, usual: 3, crowds: 3 },
   tails: 1000,
   tailWrites: 300,
   starts: 7,
@@ -51,6 +54,7 @@ export const quickEffort: Effort = {
   appendSamples: 20,
   writerTurns: 15,
   httpShare: 0.4,
+  runs: { quick: 10, usual: 2, crowds: 1 },
   tails: 200,
   tailWrites: 100,
   starts: 3,

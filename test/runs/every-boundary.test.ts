@@ -6,7 +6,8 @@ import { bedOf, eventsOf, variables, type Bed, type Effects } from "./bed.ts";
 import { brain, research, shapeOf } from "./journey.ts";
 import { plugged, type Death } from "./plug.ts";
 
-const leaseMs = 150;
+// Long enough for a busy machine: leases that run out under live servers are taken back and forth.
+const leaseMs = 300;
 const content = "Where are A-1 and B-2?";
 const answer = { toolResults: [{ callId: "call_ask", output: { approved: true } }] };
 
