@@ -12,7 +12,7 @@ mkdirSync(generated, { recursive: true });
 const root = mkdtempSync(join(generated, "pages-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const pages = ["docs/command-line.md", "docs/import-export.md"];
+const pages = ["docs/command-line.md", "docs/generated-client.md", "docs/import-export.md"];
 
 /** The commands of a page, block by block. */
 function blocksOf(page: string): string[] {

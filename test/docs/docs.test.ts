@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { linksOf, pages, samplesOf, type Sample } from "./samples.ts";
+import { orcha } from "../cli/orcha.ts";
 import { freePort } from "../free-port.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -27,6 +28,11 @@ beforeAll(() => {
       include: ["**/*.ts"],
     }),
   );
+});
+
+beforeAll(async () => {
+  // What the page about it has its readers generate.
+  await orcha(["generate", "--out", "orcha.gen.ts"], { cwd: join(folder, "docs-generated-client") });
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,6 +59,11 @@ function snippetModule({ code, page }: Sample): string {
 test("every sample compiles", () => {
   const tsc = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
   expect(tsc.stdout + tsc.stderr).toBe("");
+});
+
+test("the page about a generated client shows what is generated", () => {
+  const shown = samples.find(({ page, code }) => page === "docs/generated-client.md" && code.includes("export interface"));
+  expect(readFileSync(join(folder, "docs-generated-client/orcha.gen.ts"), "utf8")).toContain(shown?.code ?? "no sample");
 });
 
 test("every link leads to a file", () => {

@@ -15,7 +15,8 @@ function clientOf(servers: readonly ServerProcess[]): TestClient {
     retry: { attempts: 60, minDelayMs: 20, maxDelayMs: 100 },
     fetch: (input, init) => {
       turn += 1;
-      return fetch(new Request(input, init).url.replace("http://orcha.test", servers[turn % servers.length]?.url ?? ""), init);
+      const url = input instanceof Request ? input.url : input.toString();
+      return fetch(url.replace("http://orcha.test", servers[turn % servers.length]?.url ?? ""), init);
     },
   });
 }

@@ -4,6 +4,7 @@ import { addComplete } from "./complete.ts";
 import { addDelete } from "./delete.ts";
 import { addEvents } from "./events.ts";
 import { addExport } from "./export.ts";
+import { addGenerate } from "./generate.ts";
 import { addHistory } from "./history.ts";
 import { addImport } from "./import.ts";
 import { addList } from "./list.ts";
@@ -21,7 +22,7 @@ const commands = [
   [addServe, addRun, addChat],
   [addList, addHistory, addEvents, addMessages],
   [addPause, addStop, addComplete, addDelete],
-  [addImport, addExport, addMigrate],
+  [addImport, addExport, addMigrate, addGenerate],
 ].flat();
 
 /** Puts the commands together. */
@@ -40,6 +41,7 @@ export function createProgram(terminal: Terminal): Command {
     ["orcha list --file orcha.db --agent supportAgent", "the newest sessions"],
     ["orcha history ses_1 --url https://orcha.example", "a page of what the app shows"],
     ["orcha export --file orcha.db > backup.jsonl", "everything of an agent, in one file"],
+    ["orcha generate --out src/orcha.gen.ts", "a typed client for an app without the definitions"],
   ]);
 }
 
