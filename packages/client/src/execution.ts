@@ -112,13 +112,13 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
     if (signal?.aborted) abort();
     let evaluations: EvaluationOutcome[] = [];
     try {
-      const response = await listen(operation, input, context, controller.signal);
+      const heard = await listen(operation, input, context, controller.signal);
       // Where streams can't be read, the server waits with its answer.
-      if (!(response instanceof Response)) {
-        settle(response as ExecutionResult);
+      if (!heard.stream) {
+        settle(heard.answer as ExecutionResult);
         return [];
       }
-      for await (const { name, data } of readEvents(response, controller.signal)) {
+      for await (const { name, data } of readEvents(heard.stream, controller.signal)) {
         hear();
         // The server's own words, which its contract types; names that this version doesn't know pass by.
         if (name === "frame" && !settled) frames.push(data as RunFrame);

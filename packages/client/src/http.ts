@@ -18,11 +18,17 @@ export type Rpc = ContractRouterClient<Contract, CallContext>;
 /** The operations whose answers may be streams. */
 export type ListenedName = "run" | "resume" | "tail";
 
+/**
+ * An answer that may be a stream. Which one it is isn't asked of a class: servers and test tools put one of their own in
+ * the place of the global `Response`.
+ */
+export type Heard = { stream: Response } | { stream?: undefined; answer: unknown };
+
 /** What the client needs of HTTP. */
 export interface Transport {
   rpc: Rpc;
-  /** Sends what may be answered by a stream of events; where it isn't, the answer itself. */
-  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
+  /** Sends what may be answered by a stream of events. */
+  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<Heard>;
 }
 
 /** Builds the operations: oRPC's client, with a link that sends plain JSON through ky. */
@@ -42,8 +48,8 @@ export function createTransport(settings: Settings): Transport {
       if (settings.streams) headers.set("accept", "text/event-stream");
       const body = JSON.stringify({ json: input });
       const response = await http.post(`${settings.rpcUrl}/${operation}`, { headers, body, signal, redirect: "manual" });
-      if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
-      return readAnswer(response, false);
+      if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return { stream: response };
+      return { answer: await readAnswer(response, false) };
     },
   };
 }
