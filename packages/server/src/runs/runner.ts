@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { resolveModel } from "@orcha/agent/providers";
 import type { LoopTool } from "@orcha/agent/loop";
-import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata } from "@orcha/contract";
+import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata, type StoredSnapshot, type Turn } from "@orcha/contract";
 import { agentOf } from "../call.ts";
 import { keysOf } from "../metadata.ts";
 import type { Lease, SessionRef, Store } from "../store/store.ts";
@@ -29,6 +29,7 @@ interface Parts {
   leases: LeaseTerms;
   evaluating: Evaluating;
   delegation: DelegationTools;
+  modelFor: ModelFor | undefined;
 }
 
 /** An agent of this server with how it is run. */
@@ -37,6 +38,18 @@ export interface HostedAgent {
   implementation: AnyImplementation;
   model: LanguageModelV4;
 }
+
+/** A run that is about to be driven, from its start or on from where its log ends. */
+export interface DrivenRun {
+  ref: SessionRef;
+  run: number;
+  snapshot: StoredSnapshot;
+  /** The conversation so far. */
+  turns: readonly Turn[];
+}
+
+/** Stands in for the agent's model in one run. */
+export type ModelFor = (model: LanguageModelV4, run: DrivenRun) => LanguageModelV4;
 
 /** Puts a run together from its log and drives it. */
 export class Runner {
@@ -92,13 +105,15 @@ export class Runner {
     const [log, current] = await Promise.all([readRunLog(store, ref), store.read(ref, [])]);
     const last = log?.last;
     if (!log || !current || !last || last.number !== live.number) throw new TypeError("the log has another last run");
-    const { agent, implementation, model } = hosted;
-    const { metadata } = current.view.snapshot;
+    const { agent, implementation } = hosted;
+    const { snapshot } = current.view;
+    const { metadata } = snapshot;
+    const model = this.parts.modelFor?.(hosted.model, { ref, run: live.number, snapshot, turns: log.turns }) ?? hosted.model;
     const skills = new Skills(implementation.skills ?? {}, log.loadedSkills);
     await skills.ready();
     const instructions = fillIn(implementation.instructions, log.variables);
     const catalogue = skillCatalogue(agent.definition);
-    const isChild = current.view.snapshot.lineage?.origin === "delegated";
+    const isChild = snapshot.lineage?.origin === "delegated";
     const delegation = this.parts.delegation(ref, agent, implementation, isChild, last);
     const { output } = agent.definition;
     await this.driver.drive({
