@@ -1,0 +1,14 @@
+import { createOrcha } from "@orcha/client";
+import { mockOrcha } from "@orcha/testing";
+import { setupWorker } from "msw/browser";
+import { agents } from "../runs/agents.ts";
+import { play, scenario } from "./scenario.ts";
+
+// Runs in a page. The address is another origin's, and nothing ever leaves for it.
+const mock = mockOrcha(agents, scenario);
+const worker = setupWorker(...mock.handlers);
+await worker.start({ quiet: true });
+const orcha = createOrcha<typeof agents>({ baseUrl: "https://agents.example.com", retry: { minDelayMs: 1, maxDelayMs: 10 } });
+
+Object.assign(globalThis, { report: play({ orcha, cut: () => void mock.cut() }).finally(() => mock.close()) });
+document.title = "ready";
