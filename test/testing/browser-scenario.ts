@@ -10,5 +10,6 @@ const worker = setupWorker(...mock.handlers);
 await worker.start({ quiet: true });
 const orcha = createOrcha<typeof agents>({ baseUrl: "https://agents.example.com", retry: { minDelayMs: 1, maxDelayMs: 10 } });
 
-Object.assign(globalThis, { report: play({ orcha, cut: () => void mock.cut() }).finally(() => mock.close()) });
+const report = play({ orcha, cut: () => void mock.cut() });
+Object.assign(globalThis, { report });
 document.title = "ready";

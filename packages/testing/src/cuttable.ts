@@ -10,6 +10,8 @@ export interface Cut {
 export interface Cuttable {
   body: ReadableStream<Uint8Array>;
   cut: () => void;
+  /** Ends the stream in order, with a last word of the mock's. */
+  finish: (word: string) => void;
 }
 
 /** Makes a stream of events one that can be cut, as a connection that breaks. `onEnd` is told of its end, however it comes. */
@@ -29,6 +31,14 @@ export function cuttable(source: ReadableStream<Uint8Array>, { afterFrames = Inf
     if (isOver) return;
     end();
     controller?.error(new TypeError("the mock cut this stream"));
+    reader.cancel().catch(() => {});
+  }
+
+  function finish(word: string): void {
+    if (isOver) return;
+    end();
+    controller?.enqueue(new TextEncoder().encode(word));
+    controller?.close();
     reader.cancel().catch(() => {});
   }
 
@@ -59,7 +69,7 @@ export function cuttable(source: ReadableStream<Uint8Array>, { afterFrames = Inf
     },
     { highWaterMark: 0 },
   );
-  return { body, cut };
+  return { body, cut, finish };
 }
 
 /** The server sends each frame by itself, and a comment where it has nothing to say. */

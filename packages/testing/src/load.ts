@@ -2,9 +2,10 @@ import { outputText, type EventInput } from "@orcha/contract";
 import { importSessions } from "@orcha/server";
 import { readTime } from "./clock.ts";
 import type { AnyScenario } from "./implementations.ts";
+import { lengthOf } from "./length.ts";
 import type { EventsFixture, MessagesFixture } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
-import { tell, type AnyHistory } from "./tell.ts";
+import { tell } from "./tell.ts";
 
 type AnyFixture = NonNullable<NonNullable<AnyScenario[string]>["sessions"]>[number];
 
@@ -27,28 +28,18 @@ async function loadSession(stage: Stage, agent: string, fixture: AnyFixture, end
   if (fixture.bundle !== undefined) return importFile(stage, agent, fixture.bundle);
   const { clock } = stage;
   const opened = { ...fixture, sessionId: fixture.sessionId ?? stage.surroundings.sessionId?.() ?? "" };
-  const lasts = lengthOf(stage, agent, fixture);
+  const lasts = lengthOf(fixture, stage.agents[agent]?.definition);
   clock.set(fixture.createdAt === undefined ? end - lasts : readTime(fixture.createdAt, "createdAt"));
   if (opened.messages !== undefined) await restore(stage, agent, opened);
   else if (opened.events !== undefined) await append(stage, agent, opened);
   else {
-    await tell(stage, agent, opened as AnyHistory & { sessionId: string });
+    await tell(stage, agent, opened);
     await checkResults(stage, agent, opened.sessionId);
   }
-  clock.set(clock.now() + 1000);
+  if (fixture.ended !== undefined) clock.set(clock.now() + 1000);
   const client = stage.clientOf(agent);
   if (fixture.ended === "paused") await client.pause(opened.sessionId);
   else if (fixture.ended !== undefined) await client.complete(opened.sessionId, { status: fixture.ended });
-}
-
-/** How long a conversation takes when each thing in it takes a second, in milliseconds. */
-function lengthOf({ agents }: Stage, agent: string, fixture: AnyFixture): number {
-  const clientActions = agents[agent]?.definition.clientActions ?? {};
-  return ("history" in fixture ? (fixture.history ?? []) : []).reduce((sum, entry) => {
-    const calls = "calls" in entry && entry.calls ? entry.calls : [entry];
-    const waits = calls.map((call) => ("outcome" in call && call.outcome === "expired" ? (clientActions[call.clientAction]?.expiresInMs ?? 0) : 1000));
-    return sum + 1000 + Math.max(...waits, 0);
-  }, 1000);
 }
 
 async function importFile({ agents, store, surroundings, tenant }: Stage, agent: string, file: string | Uint8Array): Promise<void> {

@@ -52,7 +52,7 @@ export function mockOrcha<A extends Agents>(agents: A, scenario: Scenario<A> = {
   const { baseUrl = "*", startsAt = "2026-01-01T12:00:00.000Z", auth, tenant = "default" } = options;
   // What a step says was checked where it was written; from here on its agent's types are forgotten.
   const parts = { agents, scenario: scenario as unknown as AnyScenario, start: readTime(startsAt, "startsAt"), auth, tenant };
-  let world = new World(parts);
+  let world = new World({ ...parts, former: new Set() });
   let isClosed = false;
   const inside: typeof fetch = (input, init) => world.inside(input, init);
   return {
@@ -71,7 +71,7 @@ export function mockOrcha<A extends Agents>(agents: A, scenario: Scenario<A> = {
     restart: () => world.restart(),
     async reset() {
       const before = world;
-      world = new World(parts);
+      world = new World({ ...parts, former: before.leave() });
       await before.end();
       await world.ready;
     },

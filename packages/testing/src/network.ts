@@ -26,6 +26,7 @@ export interface MockRequest {
 export type Answer = (request: Request, refusal: OrchaError | undefined) => Promise<Response>;
 
 interface Open {
+  operation: OperationName;
   sessionId: unknown;
   stream: Cuttable;
 }
@@ -37,6 +38,12 @@ export class Network {
   private readonly cuts: { operation: StreamedOperation; cut: Cut }[] = [];
   private readonly open = new Set<Open>();
   private readonly closing = new AbortController();
+  private readonly former: ReadonlySet<string>;
+
+  /** `former` are the keys of writes that belong to tests which are over. */
+  constructor(former: ReadonlySet<string>) {
+    this.former = former;
+  }
 
   failNext(operation: OperationName, failure: Failure, times: number): void {
     this.failures.push({ operation, failure, times });
@@ -53,10 +60,15 @@ export class Network {
     return found.length;
   }
 
-  /** Cuts what is open, and answers nothing any more. */
-  close(): void {
+  /**
+   * Ends what is open, in a way that no client mends by asking again: it would ask the next test's server. Answers the keys
+   * of the writes that came, since some may still be on their way.
+   */
+  close(): ReadonlySet<string> {
     this.closing.abort();
-    this.cut();
+    for (const { operation, stream } of this.open) stream.finish(lastWord(operation));
+    const keys = this.requests.flatMap(({ headers }) => headers.get(keyHeader) ?? []);
+    return new Set([...this.former, ...keys]);
   }
 
   async handle(url: URL, request: Request, answer: Answer): Promise<Response> {
@@ -65,6 +77,7 @@ export class Network {
     const operation = operationOf(url, method, bytes === undefined ? "" : new TextDecoder().decode(bytes));
     const passed = new Request(url, { method, headers, signal: request.signal, ...(bytes === undefined ? {} : { body: bytes }) });
     if (!operation) return answer(passed, undefined);
+    if (this.former.has(headers.get(keyHeader) ?? "")) return answer(passed, new OrchaError("aborted", over));
     const noted: MockRequest = { operation: operation.name, input: operation.input, headers };
     this.requests.push(noted);
     const failure = this.takeFailure(operation.name);
@@ -96,10 +109,18 @@ export class Network {
     const place = this.cuts.findIndex(({ operation }) => operation === name);
     const [next] = place === -1 ? [] : this.cuts.splice(place, 1);
     const stream = cuttable(body, next?.cut ?? {}, () => this.open.delete(open));
-    const open: Open = { sessionId: input["sessionId"], stream };
+    const open: Open = { operation: name, sessionId: input["sessionId"], stream };
     this.open.add(open);
     return new Response(stream.body, { status, headers });
   }
+}
+
+const keyHeader = "idempotency-key";
+const over = "the test that asked for this is over";
+
+function lastWord(operation: OperationName): string {
+  if (operation === "tail") return 'event: end\ndata: {"type":"end","reason":"deleted"}\n\n';
+  return `event: error\ndata: ${JSON.stringify({ code: "aborted", message: over, retryable: false })}\n\n`;
 }
 
 function refusalOf(failure: Exclude<Failure, "network" | "timeout">): OrchaError {

@@ -1,13 +1,14 @@
 import type { AgentTypesFrom, Content } from "@orcha/client";
 import type { AgentMessage, Agents, AgentTypes, EventInput } from "@orcha/contract";
 import type { AgentImplementation } from "@orcha/server";
-import type { Evaluations, Step } from "./step.ts";
+import type { AnyStep, Evaluations, Step } from "./step.ts";
 
 /** What the user said. */
 export interface UserEntry {
   user: Content;
   /** When it was said, as an ISO time; by default a second after what stands before it. */
   at?: string;
+  stopped?: undefined;
 }
 
 /** Somebody stopped what was under way: an answer, an action, or calls that waited. */
@@ -18,6 +19,9 @@ export interface StoppedEntry {
 
 /** One thing that happened in a conversation: what the user said, or what the agent did about it. */
 export type Entry<T extends AgentTypes, A> = UserEntry | Step<T, A> | StoppedEntry;
+
+/** An entry whose types are forgotten. */
+export type AnyEntry = UserEntry | StoppedEntry | AnyStep;
 
 interface FixtureBase<T extends AgentTypes> {
   /** Default `ses_test_1`, `ses_test_2`… */

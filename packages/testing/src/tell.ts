@@ -1,12 +1,12 @@
 import type { AgentClient, ExecutionResult } from "@orcha/client";
-import type { Agents, AnyAgentTypes, MessageContent, MessageCreated, PendingClientAction, SessionEvents, ToolResult } from "@orcha/contract";
+import type { AnyAgentTypes, MessageContent, MessageCreated, PendingClientAction, SessionEvents, ToolResult } from "@orcha/contract";
 import { readTime } from "./clock.ts";
-import type { HistoryFixture, UserEntry } from "./scenario.ts";
+import type { AnyEntry, HistoryFixture, UserEntry } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
 import type { AnyStep } from "./step.ts";
 
 /** A fixture whose types are forgotten. */
-export type AnyHistory = HistoryFixture<AnyAgentTypes, Agents>;
+export type AnyHistory = HistoryFixture<AnyAgentTypes>;
 
 /** What the user said, and everything that came of it. */
 interface Exchange {
@@ -47,7 +47,7 @@ export async function tell(stage: Stage, agent: string, fixture: AnyHistory & { 
 function split(history: NonNullable<AnyHistory["history"]>): { greetings: string[]; exchanges: Exchange[] } {
   const greetings: string[] = [];
   const exchanges: Exchange[] = [];
-  for (const entry of history as readonly (UserEntry | { user?: undefined; stopped: true } | (AnyStep & { stopped?: undefined }))[]) {
+  for (const entry of history as readonly AnyEntry[]) {
     const last = exchanges.at(-1);
     if (entry.user !== undefined) exchanges.push({ said: entry, steps: [], isStopped: false });
     else if (entry.stopped) {

@@ -16,6 +16,8 @@ export interface WorldParts {
   start: number;
   tenant: string;
   auth: Authenticate | undefined;
+  /** The keys of writes that belong to an earlier life. */
+  former: ReadonlySet<string>;
 }
 
 /** Tells the server what a test lets happen to a request. Apps don't send it. */
@@ -27,7 +29,7 @@ const leaseMs = 10_000;
 
 /** One life of a mock, from its fixtures to the next reset: a server on a store of its own, and the way to it. */
 export class World {
-  readonly network = new Network();
+  readonly network: Network;
   readonly clock: Clock;
   /** Settles when every fixture is there, or one can't be. */
   readonly ready: Promise<void>;
@@ -47,6 +49,7 @@ export class World {
   constructor(parts: WorldParts) {
     const { agents, scenario, start } = parts;
     this.parts = parts;
+    this.network = new Network(parts.former);
     this.time = steeredClock(start);
     this.clock = { now: this.time.now, advance: (milliseconds) => this.advance(milliseconds) };
     this.surroundings = countingSurroundings(this.time);
@@ -91,7 +94,7 @@ export class World {
 
   /** Ends everything that is under way. */
   async end(): Promise<void> {
-    this.network.close();
+    this.leave();
     await this.ready.catch(() => {});
     await Promise.all([this.service.drain(0), this.teller.drain(0)]);
     await this.store.close();
@@ -113,6 +116,11 @@ export class World {
       if (lease && lease.until > now) await this.store.takeLease(ref, { owner: lease.owner, until: to + leaseMs, now });
     }
     this.time.set(to);
+  }
+
+  /** Ends the streams. Answers the keys of all writes so far. */
+  leave(): ReadonlySet<string> {
+    return this.network.close();
   }
 
   private serve(hosted: readonly string[]): Service {
