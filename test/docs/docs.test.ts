@@ -67,6 +67,13 @@ describe("every snippet runs and prints what its comments say", () => {
   });
 });
 
+test("a page's test file passes, as a reader's would", () => {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const { stdout, stderr, status } = spawnSync(process.execPath, [vitest, "run", "--config", join(import.meta.dirname, "samples.config.ts")], { encoding: "utf8" });
+  expect(stdout + stderr).toContain("2 passed");
+  expect(status).toBe(0);
+});
+
 test("the README's program runs", async () => {
   const port = await freePort();
   for (const sample of samples) {
