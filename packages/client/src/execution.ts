@@ -114,11 +114,11 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
     try {
       const heard = await listen(operation, input, context, controller.signal);
       // Where streams can't be read, the server waits with its answer.
-      if (!heard.stream) {
-        settle(heard.answer as ExecutionResult);
+      if (!heard.headers) {
+        settle(heard as ExecutionResult);
         return [];
       }
-      for await (const { name, data } of readEvents(heard.stream, controller.signal)) {
+      for await (const { name, data } of readEvents(heard, controller.signal)) {
         hear();
         // The server's own words, which its contract types; names that this version doesn't know pass by.
         if (name === "frame" && !settled) frames.push(data as RunFrame);

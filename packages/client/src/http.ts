@@ -22,7 +22,12 @@ export type ListenedName = "run" | "resume" | "tail";
  * An answer that may be a stream. Which one it is isn't asked of a class: servers and test tools put one of their own in
  * the place of the global `Response`.
  */
-export type Heard = { stream: Response } | { stream?: undefined; answer: unknown };
+export type Heard = Response | Answer;
+
+/** An answer of the contract's, which types it; a response is told from it by its headers. */
+interface Answer {
+  headers?: undefined;
+}
 
 /** What the client needs of HTTP. */
 export interface Transport {
@@ -48,8 +53,8 @@ export function createTransport(settings: Settings): Transport {
       if (settings.streams) headers.set("accept", "text/event-stream");
       const body = JSON.stringify({ json: input });
       const response = await http.post(`${settings.rpcUrl}/${operation}`, { headers, body, signal, redirect: "manual" });
-      if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return { stream: response };
-      return { answer: await readAnswer(response, false) };
+      if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
+      return readAnswer(response, false) as Promise<Answer>;
     },
   };
 }

@@ -28,7 +28,7 @@ export async function* followTail(
       const behind = last === undefined ? {} : { after: last };
       const heard = await listen("tail", { ...input, ...behind }, {}, controller.signal);
       // Where streams can't be read, the same comes piece by piece.
-      for await (const { data, id } of heard.stream ? readEvents(heard.stream, controller.signal) : piecesOf(heard.answer as TailPiece)) {
+      for await (const { data, id } of heard.headers ? readEvents(heard, controller.signal) : piecesOf(heard as TailPiece)) {
         if (signal?.aborted) return;
         const frame = data as TailFrame;
         failures = 0;
@@ -41,7 +41,7 @@ export async function* followTail(
         if (frame.type === "end") return;
       }
       // A server that says good-bye to all its readers shall not meet all of them at once again: the wait is random.
-      if (heard.stream) throw new OrchaError("network", "the stream was cut");
+      if (heard.headers) throw new OrchaError("network", "the stream was cut");
     } catch (cause) {
       const error = toOrchaError(cause);
       if (signal?.aborted) return;

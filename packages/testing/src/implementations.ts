@@ -1,5 +1,5 @@
 import { scriptedModel } from "@orcha/agent/testing";
-import type { Agents, AnyAgentTypes } from "@orcha/contract";
+import type { Agents, AgentTypes, AnyAgentTypes, Metadata } from "@orcha/contract";
 import type { Action, AgentImplementation, Evaluation, Implementations } from "@orcha/server";
 import type { Player } from "./player.ts";
 import type { AgentScenario } from "./scenario.ts";
@@ -26,21 +26,21 @@ export function implementationsOf(agents: Agents, scenario: AnyScenario, keys: r
       const { actions = {}, skills = {}, evaluations = {} } = agents[key]?.definition ?? {};
       const own = (scenario[key]?.actions ?? {}) as Readonly<Record<string, Action<unknown, unknown, unknown> | undefined>>;
       const usual = (scenario[key]?.evaluations ?? {}) as Readonly<Record<string, Scores | undefined>>;
-      const implementation = {
+      const implementation: AgentImplementation<AgentTypes> = {
         model,
         instructions: `You are ${key}, and say what a test's script says.`,
         settings: { maxRetries: 0 },
         actionTimeoutMs: noLimitMs,
-        actions: mapped(actions, (name): Action<unknown, unknown, never> => {
+        actions: mapped(actions, (name): Action<unknown, unknown, Metadata> => {
           const action = own[name];
           return (input, context) => player.act(key, name, context, action && (() => action(input, context)));
         }),
         skills: mapped(skills, (name) => `The skill ${name}.`),
-        evaluations: mapped(evaluations, (name, { metrics }): Evaluation<never> => {
+        evaluations: mapped(evaluations, (name, { metrics }): Evaluation<object> => {
           return async ({ sessionId }) => player.scores(key, name, Object.keys(metrics), sessionId, usual[name]);
         }),
       };
-      return [key, implementation as unknown as AgentImplementation<AnyAgentTypes>];
+      return [key, implementation];
     }),
   );
 }

@@ -3,6 +3,7 @@ import { importSessions } from "@orcha/server";
 import { readTime } from "./clock.ts";
 import type { AnyScenario } from "./implementations.ts";
 import { lengthOf } from "./length.ts";
+import { record } from "./recordings.ts";
 import type { EventsFixture, MessagesFixture } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
 import { tell } from "./tell.ts";
@@ -15,7 +16,7 @@ export async function load(stage: Stage, scenario: AnyScenario): Promise<void> {
   for (const [agent, { sessions = [] } = {}] of Object.entries(scenario)) {
     for (const [index, fixture] of sessions.entries()) {
       try {
-        await loadSession(stage, agent, fixture, start - (index + 1) * 1000);
+        await again(stage, agent, index, () => loadSession(stage, agent, fixture, start - (index + 1) * 1000));
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause);
         throw new TypeError(`${agent}.sessions[${index}] can't be: ${reason}`, { cause });
@@ -24,8 +25,26 @@ export async function load(stage: Stage, scenario: AnyScenario): Promise<void> {
   }
 }
 
-async function loadSession(stage: Stage, agent: string, fixture: AnyFixture, end: number): Promise<void> {
-  if (fixture.bundle !== undefined) return importFile(stage, agent, fixture.bundle);
+/** Reads a fixture's recording where there is one, else lets it be told and records it. */
+async function again(stage: Stage, agent: string, index: number, told: () => Promise<string | undefined>): Promise<void> {
+  const name = `${agent} ${index}`;
+  const recording = stage.recordings.get(name);
+  if (recording) {
+    await importFile(stage, agent, recording.bundle);
+    stage.ids.sessions = recording.ids;
+    return;
+  }
+  const sessionId = await told();
+  const recorded = sessionId === undefined ? undefined : await record(stage, agent, sessionId);
+  if (recorded) stage.recordings.set(name, recorded);
+}
+
+/** Answers the id of the session that was made, or nothing where a file was read. */
+async function loadSession(stage: Stage, agent: string, fixture: AnyFixture, end: number): Promise<string | undefined> {
+  if (fixture.bundle !== undefined) {
+    await importFile(stage, agent, fixture.bundle);
+    return undefined;
+  }
   const { clock } = stage;
   const opened = { ...fixture, sessionId: fixture.sessionId ?? stage.surroundings.sessionId?.() ?? "" };
   const lasts = lengthOf(fixture, stage.agents[agent]?.definition);
@@ -40,6 +59,7 @@ async function loadSession(stage: Stage, agent: string, fixture: AnyFixture, end
   const client = stage.clientOf(agent);
   if (fixture.ended === "paused") await client.pause(opened.sessionId);
   else if (fixture.ended !== undefined) await client.complete(opened.sessionId, { status: fixture.ended });
+  return opened.sessionId;
 }
 
 async function importFile({ agents, store, surroundings, tenant }: Stage, agent: string, file: string | Uint8Array): Promise<void> {

@@ -51,7 +51,7 @@ export interface MockOrcha<A extends Agents = Agents> {
 export function mockOrcha<A extends Agents>(agents: A, scenario: Scenario<A> = {}, options: MockOptions = {}): MockOrcha<A> {
   const { baseUrl = "*", startsAt = "2026-01-01T12:00:00.000Z", auth, tenant = "default" } = options;
   // What a step says was checked where it was written; from here on its agent's types are forgotten.
-  const parts = { agents, scenario: scenario as unknown as AnyScenario, start: readTime(startsAt, "startsAt"), auth, tenant };
+  const parts = { agents, scenario: scenario as unknown as AnyScenario, start: readTime(startsAt, "startsAt"), auth, tenant, recordings: new Map() };
   let world = new World({ ...parts, former: new Set() });
   let isClosed = false;
   const inside: typeof fetch = (input, init) => world.inside(input, init);

@@ -3,12 +3,16 @@ import type { Agents } from "@orcha/contract";
 import type { Store, Surroundings } from "@orcha/server";
 import type { SteeredClock } from "./clock.ts";
 import type { Player } from "./player.ts";
+import type { Recordings } from "./recordings.ts";
 
 /** What fixtures are loaded into. */
 export interface Stage {
   agents: Agents;
   store: Store;
   surroundings: Partial<Surroundings>;
+  /** How many ids of sessions were made. */
+  ids: { sessions: number };
+  recordings: Recordings;
   clock: SteeredClock;
   player: Player;
   tenant: string;

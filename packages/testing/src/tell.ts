@@ -88,7 +88,7 @@ async function follow(stage: Stage, agent: string, sessionId: string, { steps, i
 async function settled({ agents, clientOf }: Stage, agent: string, sessionId: string): Promise<SessionEvents> {
   const evaluations = Object.keys(agents[agent]?.definition.evaluations ?? {}).length;
   for (;;) {
-    const answer = await clientOf(agent).events(sessionId, { pageSize: 100 });
+    const answer = await clientOf(agent).events(sessionId, { pageSize: Math.min(100, 4 + 2 * evaluations) });
     const types = answer.events.map(({ type }) => type);
     const judged = types.slice(types.lastIndexOf("run.completed")).filter((type) => type === "evaluation.completed" || type === "evaluation.failed").length;
     const isAtWork = answer.runStatus === "running" || answer.runStatus === "waiting_for_subagent";

@@ -6,6 +6,7 @@ import { hostedAgents, implementationsOf, type AnyScenario } from "./implementat
 import { load } from "./load.ts";
 import { Network } from "./network.ts";
 import { Player } from "./player.ts";
+import type { Recordings } from "./recordings.ts";
 import { RunScript } from "./script.ts";
 
 /** What a world is made of. */
@@ -18,6 +19,7 @@ export interface WorldParts {
   auth: Authenticate | undefined;
   /** The keys of writes that belong to an earlier life. */
   former: ReadonlySet<string>;
+  recordings: Recordings;
 }
 
 /** Tells the server what a test lets happen to a request. Apps don't send it. */
@@ -36,6 +38,7 @@ export class World {
   private readonly parts: WorldParts;
   private readonly store = memoryStore();
   private readonly time: SteeredClock;
+  private readonly ids = { sessions: 0 };
   private readonly surroundings: Partial<Surroundings>;
   private readonly player: Player;
   private readonly hosted: readonly string[];
@@ -52,7 +55,7 @@ export class World {
     this.network = new Network(parts.former);
     this.time = steeredClock(start);
     this.clock = { now: this.time.now, advance: (milliseconds) => this.advance(milliseconds) };
-    this.surroundings = countingSurroundings(this.time);
+    this.surroundings = countingSurroundings(this.time, this.ids);
     this.player = new Player(scriptsOf(scenario), {
       onStep: () => {
         if (this.isLoading) this.time.set(this.time.now() + 1000);
@@ -92,6 +95,11 @@ export class World {
     await this.service.sweep();
   }
 
+  /** Ends the streams. Answers the keys of all writes so far. */
+  leave(): ReadonlySet<string> {
+    return this.network.close();
+  }
+
   /** Ends everything that is under way. */
   async end(): Promise<void> {
     this.leave();
@@ -100,7 +108,6 @@ export class World {
     await this.store.close();
   }
 
-  /** Moves on bit by bit, as runs renew their leases while they work: time alone takes none of them away. */
   private async advance(milliseconds: number): Promise<void> {
     if (!(milliseconds >= 0 && Number.isFinite(milliseconds))) throw new TypeError("a clock is advanced by milliseconds, 0 or more");
     await this.ready;
@@ -108,6 +115,7 @@ export class World {
     await this.service.sweep();
   }
 
+  /** Moves on as runs would that renew their leases while they work: time alone takes none of them away. */
   private async move(to: number): Promise<void> {
     const now = this.time.now();
     const due = await this.store.due({ agents: Object.keys(this.parts.agents), now: to + leaseMs, limit: Infinity });
@@ -116,11 +124,6 @@ export class World {
       if (lease && lease.until > now) await this.store.takeLease(ref, { owner: lease.owner, until: to + leaseMs, now });
     }
     this.time.set(to);
-  }
-
-  /** Ends the streams. Answers the keys of all writes so far. */
-  leave(): ReadonlySet<string> {
-    return this.network.close();
   }
 
   private serve(hosted: readonly string[]): Service {
@@ -155,7 +158,7 @@ export class World {
   }
 
   private async load(): Promise<void> {
-    const { agents, scenario, tenant } = this.parts;
+    const { agents, scenario, tenant, recordings } = this.parts;
     const serviceOf = (agent: string): Service => (this.hosted.includes(agent) ? this.service : this.teller);
     const clients = new Map<string, AgentClient>();
     for (const agent of Object.keys(agents)) {
@@ -170,6 +173,8 @@ export class World {
         agents,
         store: this.store,
         surroundings: this.surroundings,
+        ids: this.ids,
+        recordings,
         clock: this.time,
         player: this.player,
         tenant,
@@ -194,8 +199,7 @@ function scriptsOf(scenario: AnyScenario): Map<string, RunScript> {
 }
 
 /** Ids that count, so that a test can name them. */
-function countingSurroundings({ now }: SteeredClock): Partial<Surroundings> {
-  let sessions = 0;
+function countingSurroundings({ now }: SteeredClock, ids: { sessions: number }): Partial<Surroundings> {
   let requests = 0;
-  return { now, sessionId: () => `ses_test_${(sessions += 1)}`, requestId: () => `req_test_${(requests += 1)}` };
+  return { now, sessionId: () => `ses_test_${(ids.sessions += 1)}`, requestId: () => `req_test_${(requests += 1)}` };
 }
