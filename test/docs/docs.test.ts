@@ -81,6 +81,13 @@ describe("every snippet runs and prints what its comments say", () => {
   });
 });
 
+test("a page's test file passes, as a reader's would", () => {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const { stdout, stderr, status } = spawnSync(process.execPath, [vitest, "run", "--config", join(import.meta.dirname, "samples.config.ts")], { encoding: "utf8" });
+  expect(stdout + stderr).toContain("2 passed");
+  expect(status).toBe(0);
+});
+
 /** Gives the README's files a port of their own, and a model that needs no key. */
 async function prepareReadme(): Promise<void> {
   const port = await freePort();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
 import { pnpm, root, run } from "./pnpm.ts";
 
-const packages = ["contract", "formats", "agent", "client", "server"];
+const packages = ["contract", "formats", "agent", "client", "server", "testing"];
 const folders = temporaryFolders();
 const packed = mkdtempSync(join(tmpdir(), "orcha-packed-"));
 afterAll(() => rmSync(packed, { recursive: true, force: true }));
@@ -68,18 +68,19 @@ test("the packed packages work in an empty project under TypeScript 5.9", { time
   const project = await folders();
   const tarballs = packages.map((name) => [`@orcha/${name}`, `file:${tarballOf(name)}`] as const);
 
-  const external = JSON.parse(readFileSync(join(root, "test/package.json"), "utf8")) as { dependencies: Record<string, string> };
+  const external = JSON.parse(readFileSync(join(root, "test/package.json"), "utf8")) as Record<"dependencies" | "devDependencies", Record<string, string>>;
   const { valibot, "better-sqlite3": sqlite } = external.dependencies;
+  const { msw } = external.devDependencies;
   writeFileSync(
     join(project, "package.json"),
     JSON.stringify({
       private: true,
       type: "module",
-      dependencies: { ...Object.fromEntries(tarballs), valibot, "better-sqlite3": sqlite },
+      dependencies: { ...Object.fromEntries(tarballs), valibot, "better-sqlite3": sqlite, msw },
     }),
   );
   const overrides = tarballs.map(([name, tarball]) => `  "${name}": "${tarball}"`).join("\n");
-  writeFileSync(join(project, "pnpm-workspace.yaml"), `overrides:\n${overrides}\nallowBuilds:\n  better-sqlite3: false\n`);
+  writeFileSync(join(project, "pnpm-workspace.yaml"), `overrides:\n${overrides}\nallowBuilds:\n  better-sqlite3: false\n  msw: false\n`);
   pnpm(["install", "--prefer-offline", "--no-frozen-lockfile"], project);
 
   mkdirSync(join(project, "src"));
@@ -109,6 +110,7 @@ test("the packed packages work in an empty project under TypeScript 5.9", { time
     "user Where is my order?",
     "request_human_approval waiting 750 USD",
     "Three 3",
+    "waiting_for_client_action completed Refunded.",
     'the model "openai/gpt-5-mini" needs the package @ai-sdk/openai: npm install @ai-sdk/openai',
   ]);
 });

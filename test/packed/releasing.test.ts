@@ -5,7 +5,7 @@ import { temporaryFolders } from "../stores.ts";
 import { root, run } from "./pnpm.ts";
 
 const folders = temporaryFolders();
-const published = ["agent", "client", "contract", "formats", "server"];
+const published = ["agent", "client", "contract", "formats", "server", "testing"];
 
 test("a changeset of one package gives all of them the next version, and tells their changelogs", { timeout: 60_000 }, async () => {
   const folder = await folders();

@@ -15,19 +15,19 @@ const providers: Readonly<Record<string, Provider>> = {
     package: "@ai-sdk/openai",
     keyName: "OPENAI_API_KEY",
     defaultModel: "gpt-5-mini",
-    load: async (modelId) => (await import("@ai-sdk/openai")).createOpenAI()(modelId),
+    load: async (modelId) => (await import("@ai-sdk/openai").catch(notThere)).createOpenAI()(modelId),
   },
   anthropic: {
     package: "@ai-sdk/anthropic",
     keyName: "ANTHROPIC_API_KEY",
     defaultModel: "claude-haiku-4-5",
-    load: async (modelId) => (await import("@ai-sdk/anthropic")).createAnthropic()(modelId),
+    load: async (modelId) => (await import("@ai-sdk/anthropic").catch(notThere)).createAnthropic()(modelId),
   },
   google: {
     package: "@ai-sdk/google",
     keyName: "GOOGLE_GENERATIVE_AI_API_KEY",
     defaultModel: "gemini-2.5-flash",
-    load: async (modelId) => (await import("@ai-sdk/google")).createGoogle()(modelId),
+    load: async (modelId) => (await import("@ai-sdk/google").catch(notThere)).createGoogle()(modelId),
   },
 };
 
@@ -70,7 +70,7 @@ async function load(name: string, modelId: string): Promise<LanguageModelV4> {
 
 async function compatible(modelId: string, baseURL: string): Promise<LanguageModelV4> {
   return orInstall("@ai-sdk/openai-compatible", modelId, async () => {
-    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible").catch(notThere);
     const apiKey = environment("ORCHA_API_KEY");
     return createOpenAICompatible({ name: "compatible", baseURL, includeUsage: true, ...(apiKey === undefined ? {} : { apiKey }) })(modelId);
   });
@@ -83,6 +83,11 @@ async function orInstall(package_: string, reference: string, loadModel: () => P
     if (!isMissing(error, package_)) throw error;
     throw unusable(`the model ${quote(reference)} needs the package ${package_}: npm install ${package_}`, error);
   }
+}
+
+/** Hands a failure on. Bundlers let a package be missing only where somebody says that its failure is handled. */
+function notThere(error: unknown): never {
+  throw error;
 }
 
 /** Other packages may be missing as well, and installing this one wouldn't help. */

@@ -1,7 +1,7 @@
 import type { CallOptions, WriteOptions } from "./agent-client.ts";
 import { attempt } from "./attempt.ts";
 import { invalidInput } from "./error.ts";
-import { createTransport, type CallContext, type ListenedName, type Rpc } from "./http.ts";
+import { createTransport, type CallContext, type Heard, type ListenedName, type Rpc } from "./http.ts";
 import { createIdempotencyKey } from "./idempotency-key.ts";
 import { checkInput } from "./json.ts";
 import type { Settings } from "./options.ts";
@@ -16,7 +16,7 @@ type InputOf<O> = O extends Operation<infer Input, infer _Answer> ? Input : neve
 export interface Connection {
   readonly rpc: Rpc;
   /** Sends what may be answered by a stream: one attempt, limited in time until it opens. */
-  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
+  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<Heard>;
   readonly retry: Settings["retry"];
   /** Reads: what isn't of the call's options is the input. */
   read: <Input extends object, Answer>(operation: Operation<Input, Answer>, input: NoInfer<Input> & CallOptions) => Promise<Answer>;

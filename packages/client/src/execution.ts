@@ -126,14 +126,14 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
     if (signal?.aborted) abort();
     let evaluations: EvaluationOutcome[] = [];
     try {
-      const response = await listen(operation, input, context, controller.signal);
+      const answer = await listen(operation, input, context, controller.signal);
       // Where streams can't be read, the server waits with its answer.
-      if (!(response instanceof Response)) {
-        settle(response as ExecutionResult);
+      if (!answer.headers) {
+        settle(answer as ExecutionResult);
         return [];
       }
       heard ||= 1;
-      for await (const { name, data } of readEvents(response, controller.signal)) {
+      for await (const { name, data } of readEvents(answer, controller.signal)) {
         heard += 1;
         // The server's own words, which its contract types; names that this version doesn't know pass by.
         if (name === "frame") show(data as RunFrame);

@@ -18,11 +18,22 @@ export type Rpc = ContractRouterClient<Contract, CallContext>;
 /** The operations whose answers may be streams. */
 export type ListenedName = "run" | "resume" | "tail";
 
+/**
+ * An answer that may be a stream. Which one it is isn't asked of a class: servers and test tools put one of their own in
+ * the place of the global `Response`.
+ */
+export type Heard = Response | Answer;
+
+/** An answer of the contract's, which types it; a response is told from it by its headers. */
+interface Answer {
+  headers?: undefined;
+}
+
 /** What the client needs of HTTP. */
 export interface Transport {
   rpc: Rpc;
-  /** Sends what may be answered by a stream of events; where it isn't, the answer itself. */
-  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<unknown>;
+  /** Sends what may be answered by a stream of events. */
+  listen: (operation: ListenedName, input: object, context: CallContext, signal: AbortSignal) => Promise<Heard>;
 }
 
 /** Builds the operations: oRPC's client, with a link that sends plain JSON through ky. */
@@ -43,7 +54,7 @@ export function createTransport(settings: Settings): Transport {
       const body = JSON.stringify({ json: input });
       const response = await http.post(`${settings.rpcUrl}/${operation}`, { headers, body, signal, redirect: "manual" });
       if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
-      return readAnswer(response, false);
+      return readAnswer(response, false) as Promise<Answer>;
     },
   };
 }

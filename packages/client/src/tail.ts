@@ -27,10 +27,9 @@ export async function* followTail(
     signal?.addEventListener("abort", abort);
     try {
       const behind = last === undefined ? {} : { after: last };
-      const answer = await listen("tail", { ...input, ...behind }, {}, controller.signal);
+      const heard = await listen("tail", { ...input, ...behind }, {}, controller.signal);
       // Where streams can't be read, the same comes piece by piece.
-      const isStream = answer instanceof Response;
-      for await (const { data, id } of isStream ? readEvents(answer, controller.signal) : piecesOf(answer as TailPiece)) {
+      for await (const { data, id } of heard.headers ? readEvents(heard, controller.signal) : piecesOf(heard as TailPiece)) {
         if (signal?.aborted) return;
         const frame = data as TailFrame;
         failures = 0;
@@ -43,7 +42,7 @@ export async function* followTail(
         if (frame.type === "end") return;
       }
       // A server that says good-bye to all its readers shall not meet all of them at once again: the wait is random.
-      if (isStream) throw new OrchaError("network", "the stream was cut");
+      if (heard.headers) throw new OrchaError("network", "the stream was cut");
     } catch (cause) {
       const error = toOrchaError(cause);
       if (signal?.aborted) return;

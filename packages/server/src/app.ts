@@ -16,6 +16,7 @@ import { restRoutes } from "./rest-routes.ts";
 import { createRouter } from "./router.ts";
 import { createRpc } from "./rpc.ts";
 import type { Implementations } from "./runs/implementation.ts";
+import type { ModelFor } from "./runs/runner.ts";
 import { createSessions, defaultLeaseMs } from "./sessions.ts";
 import { Splicing } from "./splice.ts";
 import { Streaming } from "./streaming.ts";
@@ -69,19 +70,21 @@ export function createApp<A extends Agents>(options: AppOptions<A>): Hono {
   return createService(options).app;
 }
 
-/** What only this package sets. */
+/** What only this project sets. */
 interface Inside {
   /** For tests, which compare the two ways of answering a page. */
   splice?: boolean;
   /** Whether compressing pays for a caller, where the options don't say it. */
   isFar?: (request: Request, env: unknown) => boolean;
+  /** For tests, whose models follow a script for each run. */
+  modelFor?: ModelFor;
 }
 
 /** Builds the app and what works beside it. Throws as `createApp` does. */
-export function createService<A extends Agents>(options: AppOptions<A>, { splice = true, isFar = () => false }: Inside = {}): Service {
+export function createService<A extends Agents>(options: AppOptions<A>, { splice = true, isFar = () => false, modelFor }: Inside = {}): Service {
   const { agents, store, auth = everybody, cors, compress, maxImportBytes = 10_737_418_240, onError = logError } = options;
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
-  const sessions = createSessions(agents, store, surroundings, { ...options, onError });
+  const sessions = createSessions(agents, store, surroundings, { ...options, onError, ...(modelFor ? { modelFor } : {}) });
   const parts = {
     router: createRouter(sessions),
     auth,

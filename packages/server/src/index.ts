@@ -10,6 +10,7 @@ export {
   type Score,
   type SkillText,
 } from "./runs/implementation.ts";
+export { type DrivenRun, type ModelFor } from "./runs/runner.ts";
 export { isScope, type Authenticate, type Principal } from "./auth.ts";
 export { type CorsOptions } from "./cors.ts";
 export { bearerTokens, type BearerToken } from "./tokens.ts";

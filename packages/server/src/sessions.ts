@@ -8,6 +8,7 @@ import { Reading } from "./reading.ts";
 import { createRuns } from "./runs/create-runs.ts";
 import { readImplementations } from "./runs/implementation.ts";
 import type { Recovery } from "./runs/recovery.ts";
+import type { ModelFor } from "./runs/runner.ts";
 import type { Runs } from "./runs/runs.ts";
 import type { Store } from "./store/store.ts";
 import type { Tailing } from "./tail/tailing.ts";
@@ -36,6 +37,8 @@ export interface Hosting {
   leaseMs?: number;
   /** Told of what goes wrong beside the requests; default `console.error`. */
   onError?: OnError;
+  /** For tests: which model says something in which run. */
+  modelFor?: ModelFor;
 }
 
 /** Long enough for a pause of the process, short enough for a person who waits. */
@@ -48,6 +51,6 @@ export function createSessions(agents: Agents, store: Store, given: Partial<Surr
   const changes = new Changes(store, surroundings);
   const idempotency = new Idempotency(store, surroundings);
   const parts = { agents, store, reading, changes, idempotency, surroundings };
-  const runs = createRuns(parts, readImplementations(agents, hosting.implementations), hosting.leaseMs ?? defaultLeaseMs, hosting.onError ?? logError);
+  const runs = createRuns(parts, readImplementations(agents, hosting.implementations), hosting.leaseMs ?? defaultLeaseMs, hosting.onError ?? logError, hosting.modelFor);
   return { reading, writing: new Writing(parts), forking: new Forking(parts), ...runs };
 }

@@ -16,7 +16,7 @@ import { Interrupting } from "./interrupting.ts";
 import { leaseTerms } from "./lease-keeper.ts";
 import { LiveRuns } from "./live-runs.ts";
 import { Recovery } from "./recovery.ts";
-import { Runner } from "./runner.ts";
+import { Runner, type ModelFor } from "./runner.ts";
 import { Runs } from "./runs.ts";
 import { Starting } from "./starting.ts";
 
@@ -30,7 +30,7 @@ interface Parts {
 }
 
 /** Wires everything that runs agents. */
-export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number, onError: OnError) {
+export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number, onError: OnError, modelFor?: ModelFor) {
   const { store } = given;
   const live = new LiveRuns();
   const evaluating = new Evaluating(store, onError);
@@ -58,6 +58,7 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     ...shared,
     implementations,
     evaluating,
+    modelFor,
     delegation: (ref, agent, implementation, isChild, last) => delegating.tools(ref, agent, implementation, isChild, last),
   });
   const recovery = new Recovery({ ...shared, runner });

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { resolveModel } from "@orcha/agent/providers";
 import type { LoopTool } from "@orcha/agent/loop";
-import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata } from "@orcha/contract";
+import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata, type StoredSnapshot, type Turn } from "@orcha/contract";
 import { agentOf } from "../call.ts";
 import { keysOf } from "../metadata.ts";
 import type { OnError } from "../failure.ts";
@@ -31,6 +31,7 @@ interface Parts {
   onError: OnError;
   evaluating: Evaluating;
   delegation: DelegationTools;
+  modelFor: ModelFor | undefined;
 }
 
 /** An agent of this server with how it is run. */
@@ -39,6 +40,18 @@ export interface HostedAgent {
   implementation: AnyImplementation;
   model: LanguageModelV4;
 }
+
+/** A run that is about to be driven, from its start or on from where its log ends. */
+export interface DrivenRun {
+  ref: SessionRef;
+  run: number;
+  snapshot: StoredSnapshot;
+  /** The conversation so far. */
+  turns: readonly Turn[];
+}
+
+/** Stands in for the agent's model in one run. */
+export type ModelFor = (model: LanguageModelV4, run: DrivenRun) => LanguageModelV4;
 
 /** Puts a run together from its log and drives it. */
 export class Runner {
@@ -101,13 +114,15 @@ export class Runner {
     const log = before.after(write);
     const { last } = log;
     if (last?.number !== live.number) throw new TypeError("the log has another last run");
-    const { agent, implementation, model } = hosted;
-    const { metadata, lineage } = write.view.snapshot;
+    const { agent, implementation } = hosted;
+    const { snapshot } = write.view;
+    const { metadata } = snapshot;
+    const model = this.parts.modelFor?.(hosted.model, { ref, run: live.number, snapshot, turns: log.turns }) ?? hosted.model;
     const skills = new Skills(implementation.skills ?? {}, log.loadedSkills);
     await skills.ready();
     const instructions = fillIn(implementation.instructions, log.variables);
     const catalogue = skillCatalogue(agent.definition);
-    const isChild = lineage?.origin === "delegated";
+    const isChild = snapshot.lineage?.origin === "delegated";
     const delegation = this.parts.delegation(ref, agent, implementation, isChild, last);
     const { output } = agent.definition;
     await this.driver.drive({
