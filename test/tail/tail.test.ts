@@ -138,7 +138,7 @@ describeStores("a tail", (make) => {
 
   test("tells the answer in the making, wherever it is made", async () => {
     const store = await make();
-    const one = bedOf(store, { support: [{ text: "One, two, three, four, five, six, seven", chunkSize: 5, delayMs: 120 }] });
+    const one = bedOf(store, { support: [{ text: "One, two, three, four, five, six, seven", chunkSize: 5, delayMs: 250 }] });
     const two = bedOf(store, {});
     const run = one.orcha.supportAgent.run({ content: "Count", variables });
     await expect.poll(async () => (await one.orcha.supportAgent.get.safe(run.sessionId)).data?.runStatus).toBe("running");
