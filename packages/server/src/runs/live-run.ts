@@ -59,6 +59,11 @@ export class LiveRun {
     this.wake();
   }
 
+  /** Shows nothing any more: the text is in the log now, and whoever comes finds it there. */
+  hide(): void {
+    this.frame = undefined;
+  }
+
   end(result: RunResult | undefined, evaluations: Promise<readonly EvaluationOutcome[]>): void {
     this.settleEnd(result);
     evaluations.then(this.settleEvaluations, () => this.settleEvaluations([]));

@@ -157,7 +157,9 @@ export class Tailing {
     const frame = this.parts.live.get(ref)?.shown;
     if (frame) return frame.status === "streaming" ? { run: frame.run, round: frame.round, text: frame.output } : undefined;
     const stored = await this.parts.store.draft(ref);
-    return stored && readDraft(stored.body);
+    const draft = stored && readDraft(stored.body);
+    // Of a run that has ended the log tells.
+    return draft && (await this.isAtWork(ref)) ? draft : undefined;
   }
 
   private async wait(ref: SessionRef, waiter: Waiter): Promise<void> {
