@@ -188,13 +188,16 @@ describeStores("a tail", (make) => {
       },
     });
     const { session } = await orcha.supportAgent.restore([{ role: "user", content: "one" }]);
-    const frames = orcha.supportAgent.tail(session.sessionId)[Symbol.asyncIterator]();
+    const losses: string[] = [];
+    const frames = orcha.supportAgent.tail(session.sessionId, { onDisconnect: ({ code }) => losses.push(code) })[Symbol.asyncIterator]();
     await frames.next();
+    expect(losses).toEqual([]);
     const following = frames.next();
     await one.service.drain(0);
     await orcha.supportAgent.append(session.sessionId, say("two"));
     expect(textOf((await following).value as Frame)).toBe("two");
     expect(asked).toBe(2);
+    expect(losses).toEqual(["network"]);
     await frames.return?.(undefined);
   });
 });
