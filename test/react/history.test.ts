@@ -1,11 +1,10 @@
 import { mount } from "./mount.ts";
 import { useHistory, type Conversation } from "@orcha/client/react";
-import type { AnyAgentTypes } from "@orcha/client";
 import { describe, expect, test } from "vitest";
 import { approval, variables } from "../runs/bed.ts";
 import { ask, latency, openedWith, say, serverOf, wordsOf } from "./server.ts";
 
-type Shown = Pick<Conversation<AnyAgentTypes>, "status" | "connection"> & { items: readonly { id: string; type: string }[] };
+type Shown = Pick<Conversation, "status" | "connection"> & { items: readonly { id: string; type: string }[] };
 
 const words = (shown: Shown): string[] => shown.items.map(wordsOf);
 const ids = (shown: Shown): string[] => shown.items.map(({ id }) => id);
@@ -114,7 +113,7 @@ describe("a history", () => {
     await say(bed, one, "to one");
     await say(bed, two, "to two");
     await expect.poll(() => words(page.current)).toEqual(["0", "1", "to two"]);
-    await expect.poll(() => bed.sent.filter(({ operation, signal }) => operation === "tail" && !signal.aborted).length).toBe(1);
+    await expect.poll(() => bed.numTails()).toBe(1);
     page.render(one);
     // What was read before shows at once; the tail catches up from there.
     await expect.poll(() => words(page.current)).toEqual(["0", "to one"]);

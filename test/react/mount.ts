@@ -1,4 +1,4 @@
-import "./dom.ts";
+import { document } from "./dom.ts";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createElement, Fragment, StrictMode, type ReactElement, type ReactNode } from "react";
 import { createRoot, hydrateRoot, type Root } from "react-dom/client";

@@ -3,24 +3,20 @@ import { memoryStore, type Store } from "@orcha/server";
 import { onTestFinished } from "vitest";
 import { bedOf, type Bed, type BedOptions } from "../runs/bed.ts";
 
-/** A request that the client made. */
-export interface Sent {
-  operation: string;
-  signal: AbortSignal;
-}
-
 export interface ReactBed extends Bed {
   store: Store;
-  /** What was asked of the server so far. */
-  sent: readonly Sent[];
+  /** How often the client asked for something. */
   numSent: (operation: string) => number;
+  /** How many tails are open. */
+  numTails: () => number;
   /** Answers in place of the server, where it gives an answer. */
   intercept: (answer: (operation: string, request: Request) => Promise<Response | undefined> | Response | undefined) => void;
 }
 
 /** A server in this process, and a client that counts what it asks and reconnects at once. */
 export function serverOf(options: BedOptions = {}, store: Store = memoryStore()): ReactBed {
-  const sent: Sent[] = [];
+  const sent: string[] = [];
+  const tails = new Set<ReadableStream>();
   let answerOf: Parameters<ReactBed["intercept"]>[0] = () => undefined;
   const bed = bedOf(store, {
     ...options,
@@ -29,8 +25,12 @@ export function serverOf(options: BedOptions = {}, store: Store = memoryStore())
       fetch: async (input, init) => {
         const request = new Request(input, init);
         const operation = new URL(request.url).pathname.replace("/rpc/", "");
-        sent.push({ operation, signal: request.signal });
-        return (await answerOf(operation, request)) ?? bed.service.app.fetch(request);
+        sent.push(operation);
+        const response = (await answerOf(operation, request)) ?? (await bed.service.app.fetch(request));
+        if (operation !== "tail" || !response.ok || !response.body) return response;
+        const { body } = response;
+        tails.add(body);
+        return new Response(watched(body, () => tails.delete(body)), response);
       },
       ...options.client,
     },
@@ -39,12 +39,29 @@ export function serverOf(options: BedOptions = {}, store: Store = memoryStore())
   return {
     ...bed,
     store,
-    sent,
-    numSent: (operation) => sent.filter((one) => one.operation === operation).length,
+    numTails: () => tails.size,
+    numSent: (operation) => sent.filter((one) => one === operation).length,
     intercept: (answer) => {
       answerOf = answer;
     },
   };
+}
+
+/** The same stream; tells when it ends, or its reader leaves. */
+function watched(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(sink) {
+      const { done, value } = await reader.read();
+      if (!done) return sink.enqueue(value);
+      onEnd();
+      sink.close();
+    },
+    async cancel(reason) {
+      onEnd();
+      await reader.cancel(reason);
+    },
+  });
 }
 
 /** As long as a network takes: without, a request and its answer are one for whoever renders. */
