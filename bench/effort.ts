@@ -16,6 +16,11 @@ export interface Effort {
   writerTurns: number;
   /** How much of a second one round of load over HTTP takes. */
   httpShare: number;
+  /** Runs in one round, by how quick their model is, and how often many run at once. */
+  runs: { quick: number; usual: number; crowds: number };
+  /** How many readers follow sessions, and how many messages are written for them in one round. */
+  tails: number;
+  tailWrites: number;
   /** How often a server is started. */
   starts: number;
   /** How many agents an app has whose types are checked. */
@@ -32,6 +37,9 @@ export const fullEffort: Effort = {
   appendSamples: 40,
   writerTurns: 40,
   httpShare: 1,
+  runs: { quick: 20, usual: 3, crowds: 3 },
+  tails: 1000,
+  tailWrites: 300,
   starts: 7,
   agentCounts: [1, 50, 500],
 };
@@ -46,6 +54,9 @@ export const quickEffort: Effort = {
   appendSamples: 20,
   writerTurns: 15,
   httpShare: 0.4,
+  runs: { quick: 10, usual: 2, crowds: 1 },
+  tails: 200,
+  tailWrites: 100,
   starts: 3,
   agentCounts: [1, 50],
 };

@@ -12,8 +12,10 @@ import { memoryPart } from "./memory-part.ts";
 import { partNames, type Part, type PartName } from "./part.ts";
 import { postgresPart } from "./postgres-part.ts";
 import { machineOf, textOf, type Report } from "./report.ts";
+import { runsPart } from "./runs-part.ts";
 import { sqlitePart } from "./sqlite-part.ts";
 import { startPart } from "./start-part.ts";
+import { tailsPart } from "./tails-part.ts";
 import { typesPart } from "./types-part.ts";
 
 const { values } = parseArgs({
@@ -58,6 +60,10 @@ async function runPart(name: PartName): Promise<Omit<Part, "seconds">> {
       return memoryPart(directory, await postgres(), effort);
     case "http":
       return httpPart(directory, effort);
+    case "runs":
+      return runsPart(directory, effort);
+    case "tails":
+      return tailsPart(directory, effort);
     case "start":
       return startPart(directory, effort);
     case "client":

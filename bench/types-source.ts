@@ -1,4 +1,4 @@
-/** Writes an app of so many agents: each in a file of its own, and one call of each whose answer is narrowed. */
+/** Writes an app of so many agents: each in a file of its own, whose name begins with it, and one call of each whose answer is narrowed. */
 export function writeAgents(agents: number, actions: number, clientActions: number): Map<string, string> {
   const numbers = Array.from({ length: agents }, (_, index) => index);
   const files = new Map<string, string>();
@@ -9,6 +9,7 @@ export function writeAgents(agents: number, actions: number, clientActions: numb
   }
   files.set("agents.ts", listOf(numbers));
   files.set("orcha.ts", connection);
+  files.set("orcha.config.mjs", configuration);
   return files;
 }
 
@@ -32,6 +33,12 @@ const connection = `import { createOrcha } from "@orcha/client";
 import type { agents } from "./agents.ts";
 
 export const orcha = createOrcha<typeof agents>({ baseUrl: "http://localhost:4310" });
+`;
+
+// No part of the app: what a client is generated from.
+const configuration = `import { agents } from "./agents.ts";
+
+export default { agents };
 `;
 
 function listOf(numbers: readonly number[]): string {

@@ -64,7 +64,7 @@ export function start([command = "", ...args]: readonly string[], { cwd, env, in
     async printed(text) {
       while (!text.test(output.stdout)) {
         if (child.exitCode !== null) throw new Error(output.stdout + output.stderr);
-        await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
+        await Promise.race([new Promise((resolve) => child.stdout.once("data", resolve)), ended]);
       }
       return output.stdout;
     },

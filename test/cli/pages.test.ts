@@ -12,7 +12,7 @@ mkdirSync(generated, { recursive: true });
 const root = mkdtempSync(join(generated, "pages-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const pages = ["docs/command-line.md", "docs/import-export.md"];
+const pages = ["docs/command-line.md", "docs/generated-client.md", "docs/import-export.md"];
 
 /** The commands of a page, block by block. */
 function blocksOf(page: string): string[] {
@@ -20,15 +20,18 @@ function blocksOf(page: string): string[] {
   return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? "");
 }
 
-/** A folder with what the page takes for granted: its own files, a log, and a list of messages. */
+/** Needs no key, where a reader's model does. */
+const offline = '(await import("@orcha/agent/testing")).scriptedModel(() => ({ text: "It is on its way." }))';
+
+/** A folder with what the page takes for granted: its own files, a log, a list of messages, and a question. */
 function folderOf(page: string): string {
   const cwd = mkdtempSync(join(root, "page-"));
-  for (const { file, code } of samplesOf(page)) if (file !== undefined) writeFileSync(join(cwd, file), code);
+  for (const { file, code } of samplesOf(page)) if (file !== undefined) writeFileSync(join(cwd, file), code.replace('"openai/gpt-5-mini"', offline));
   writeFileSync(join(cwd, "log.jsonl"), Array.from({ length: 30 }, (_, index) => lineOf(index + 1, "ses_1")).join(""));
+  writeFileSync(join(cwd, "question.txt"), "Where is my order?\n");
   copyFileSync(join(import.meta.dirname, "../corpus/007-tool-message-without-name/input.json"), join(cwd, "chat.json"));
   return cwd;
 }
-
 
 describe("every command of the pages runs", () => {
   test.each(pages)("%s", async (page) => {

@@ -1,32 +1,25 @@
-import {
-  createOrcha,
-  type ActionTypes,
-  type AgentMessage,
-  type ClientActionOutcome,
-  type Execution,
-  type ExecutionResult,
-  type HistoryItem,
-  type MessageContent,
-  type Metadata,
-  type OrchaError,
-  type SessionHistory,
-  type SessionSnapshot,
-  type Unlisted,
+import type {
+  AgentMessage,
+  ClientActionOutcome,
+  Execution,
+  ExecutionResult,
+  HistoryItem,
+  MessageContent,
+  Metadata,
+  OrchaError,
+  SessionHistory,
+  SessionSnapshot,
+  Unlisted,
 } from "@orcha/client";
-import type { Agent, AgentTypesOf } from "@orcha/contract";
 import { expectTypeOf } from "vitest";
-import type { agents } from "./agents.ts";
+import { orcha, type SupportAgent } from "./connection.ts";
 
-// Checked by `tsc` alone; nothing here runs. The lint rules that are off would report the very mistakes that the
-// compiler is expected to report.
+// Checked by `tsc` alone; nothing here runs. A test of `orcha generate` checks the same file, beside a connection of its
+// own. The lint rules that are off would report the very mistakes that the compiler is expected to report.
 /* oxlint-disable typescript/no-unsafe-enum-comparison, typescript/no-unsafe-enum-assignment */
-
-type SupportAgent = (typeof agents)["supportAgent"] extends Agent<infer T> ? T : never;
 
 /** The end of a switch: compiles only where nothing is left. */
 declare function exhausted(nothing: never): void;
-
-const orcha = createOrcha<typeof agents>({ baseUrl: "http://localhost:3000" });
 
 export async function narrowing(): Promise<void> {
   const history = await orcha.supportAgent.history("ses_1", { page: 1, pageSize: 25 });
@@ -234,46 +227,3 @@ export async function withoutActions(): Promise<void> {
   // @ts-expect-error metadata holds scalars
   await orcha.researcher.create({ metadata: { nested: {} } });
 }
-
-/** What `orcha generate` writes. */
-interface GeneratedAgents {
-  supportAgent: {
-    metadata: { customerId: string };
-    actions: { lookup_order: ActionTypes<{ orderId: string }, { status: string }> };
-    clientActions: { request_human_approval: ActionTypes<{ amount: number }, { approved: boolean }> };
-    skills: "incident_triage";
-    evaluations: never;
-    subagents: never;
-    output: unknown;
-  };
-}
-
-export async function generated(): Promise<void> {
-  const plain = createOrcha<GeneratedAgents>({ baseUrl: "http://localhost:3000" });
-  // @ts-expect-error there is no such agent
-  void plain.researcher;
-  for (const item of (await plain.supportAgent.history("ses_1")).items) {
-    if (item.type === "action" && item.name === "lookup_order") {
-      expectTypeOf(item.arguments).toEqualTypeOf<{ orderId: string } | undefined>();
-    }
-    if (item.type === "client_action" && item.name === "request_human_approval" && item.status === "waiting") {
-      expectTypeOf(item.arguments).toEqualTypeOf<{ amount: number }>();
-    }
-    if (item.type === "skill") expectTypeOf(item.name).toEqualTypeOf<"incident_triage" | Unlisted>();
-    if (item.type === "subagent") expectTypeOf(item.name).toEqualTypeOf<Unlisted>();
-  }
-}
-
-export function definitions(value: typeof agents): void {
-  const inferred = createOrcha({ baseUrl: "http://localhost:3000", agents: value });
-  expectTypeOf(inferred).toEqualTypeOf(orcha);
-  createOrcha<typeof agents>({ baseUrl: "http://localhost:3000", agents: value });
-  // @ts-expect-error not the definitions of these agents
-  createOrcha<typeof agents>({ baseUrl: "http://localhost:3000", agents: { supportAgent: value.supportAgent } });
-  // @ts-expect-error a server's address is needed
-  createOrcha<typeof agents>({});
-  // @ts-expect-error without agents there is no client
-  void createOrcha({ baseUrl: "http://localhost:3000" }).supportAgent;
-}
-
-expectTypeOf<AgentTypesOf<{ metadata: undefined }>["metadata"]>().toEqualTypeOf<Metadata>();

@@ -131,6 +131,43 @@ describe("jsonSchemaOf", () => {
     expect(jsonSchemaOf(v.pipe(v.string(), v.transform(Number)), [])).toMatchObject({ type: "string" });
   });
 
+  it("says what valibot's types say: what a default fills in is always in an output", () => {
+    const schema = v.object({
+      a: v.optional(v.number(), 3),
+      b: v.optional(v.number()),
+      c: v.nullish(v.boolean(), true),
+      d: v.nullable(v.string(), "x"),
+      e: v.nullish(v.string(), null),
+      f: v.object({ g: v.optional(v.string(), () => "y") }),
+    });
+    expect(jsonSchemaOf(schema, [], "output")).toMatchObject({
+      properties: {
+        c: { type: "boolean", default: true },
+        d: { type: "string", default: "x" },
+        e: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+        f: { required: ["g"] },
+      },
+      required: ["a", "c", "d", "e", "f"],
+    });
+    expect(jsonSchemaOf(schema, [], "input")).toMatchObject({
+      properties: { d: { anyOf: [{ type: "string" }, { type: "null" }] }, f: { required: [] } },
+      required: ["d", "f"],
+    });
+  });
+
+  it("says which of valibot's objects and tuples are open", () => {
+    const a = v.string();
+    const schema = v.object({ loose: v.looseObject({ a }), plain: v.object({ a }), strict: v.strictObject({ a }), looseTuple: v.looseTuple([a]), tuple: v.tuple([a]) });
+    for (const side of ["input", "output"] as const) {
+      const { properties } = jsonSchemaOf(schema, [], side) as { properties: Record<string, object> };
+      expect(properties["loose"]).toMatchObject({ additionalProperties: {}, required: ["a"] });
+      expect(properties["plain"]).not.toHaveProperty("additionalProperties");
+      expect(properties["strict"]).toMatchObject({ additionalProperties: false });
+      expect(properties["looseTuple"]).toMatchObject({ items: {}, minItems: 1 });
+      expect(properties["tuple"]).not.toHaveProperty("items");
+    }
+  });
+
   it("takes any Standard JSON Schema, and asks for the same draft", () => {
     const asked: unknown[] = [];
     const converter = {

@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { linksOf, pages, samplesOf, type Sample } from "./samples.ts";
+import { orcha } from "../cli/orcha.ts";
 import { freePort } from "../free-port.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -29,6 +30,11 @@ beforeAll(() => {
   );
 });
 
+beforeAll(async () => {
+  // What the page about it has its readers generate.
+  await orcha(["generate", "--out", "orcha.gen.ts"], { cwd: join(folder, "docs-generated-client") });
+});
+
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function pathOf(sample: Sample): string {
@@ -36,11 +42,14 @@ function pathOf(sample: Sample): string {
   return join(folder, page, sample.file ?? `line-${sample.line}.ts`);
 }
 
+/** The pages whose server runs agents. */
+const running = ["docs/running-agents.md", "docs/client-actions.md", "docs/testing-agents.md"];
+
 /** A snippet, with what its page takes for granted. */
-function snippetModule({ code }: Sample): string {
+function snippetModule({ code, page }: Sample): string {
   const given = /const \{[^}]*\bsessionId\b[^}]*\} =/.test(code) ? "orcha" : "orcha, sessionId";
   return [
-    `import { ${given} } from "../../given.ts";`,
+    `import { ${given} } from "../../${running.includes(page) ? "given-running" : "given"}.ts";`,
     'import type { AgentMessage, Unlisted } from "@orcha/client";',
     code,
     "export {};",
@@ -50,6 +59,11 @@ function snippetModule({ code }: Sample): string {
 test("every sample compiles", () => {
   const tsc = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
   expect(tsc.stdout + tsc.stderr).toBe("");
+});
+
+test("the page about a generated client shows what is generated", () => {
+  const shown = samples.find(({ page, code }) => page === "docs/generated-client.md" && code.includes("export interface"));
+  expect(readFileSync(join(folder, "docs-generated-client/orcha.gen.ts"), "utf8")).toContain(shown?.code ?? "no sample");
 });
 
 test("every link leads to a file", () => {
@@ -67,11 +81,33 @@ describe("every snippet runs and prints what its comments say", () => {
   });
 });
 
-test("the README's program runs", async () => {
+/** Gives the README's files a port of their own, and a model that needs no key. */
+async function prepareReadme(): Promise<void> {
   const port = await freePort();
+  const scripted = `(await import("@orcha/agent/testing")).scriptedModel([
+    { text: "Let me look.", toolCalls: [{ name: "lookup_order", arguments: { orderId: "A-1042" } }] },
+    { toolCalls: [{ name: "request_human_approval", arguments: { amount: 750, currency: "USD" } }] },
+    { text: "Refunded." },
+  ])`;
   for (const sample of samples) {
-    if (sample.page === "README.md") writeFileSync(pathOf(sample), sample.code.replaceAll("4310", String(port)));
+    if (sample.page !== "README.md") continue;
+    writeFileSync(pathOf(sample), sample.code.replaceAll("4310", String(port)).replace('"openai/gpt-5-mini"', scripted));
   }
+}
+
+test("the README's agent runs", async () => {
+  await prepareReadme();
+  const server = run(join(folder, "README/agent-server.ts"));
+  onTestFinished(() => void server.child.kill());
+  await server.printed(/Listening on/);
+  const app = run(join(folder, "README/chat.ts"));
+  const [code] = (await once(app.child, "exit")) as [number | null];
+  expect(app.output()).toMatch(/Approve 750 USD\?\n[^]*Refunded\.\n/);
+  expect(code).toBe(0);
+});
+
+test("the README's program runs", async () => {
+  await prepareReadme();
   const server = run(join(folder, "README/server.ts"));
   onTestFinished(() => void server.child.kill());
   await server.printed(/Listening on/);

@@ -101,6 +101,9 @@ test("the packed packages work in an empty project under TypeScript 5.9", { time
       include: ["src"],
     }),
   );
+  const { bin } = JSON.parse(readFileSync(join(project, "node_modules/@orcha/server/package.json"), "utf8")) as { bin: { orcha: string } };
+  const command = join(project, "node_modules/@orcha/server", bin.orcha);
+  run(process.execPath, [command, "generate", "--config", "src/orcha.config.ts", "--out", "src/orcha.gen.ts"], project);
   run(process.execPath, [join(root, "test/node_modules/typescript-5.9/bin/tsc"), "-p", "."], project);
   expect(run(process.execPath, ["out/program.js"], project).trimEnd().split("\n")).toEqual([
     "user Where is my order?",

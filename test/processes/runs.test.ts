@@ -82,15 +82,15 @@ describePlaces("a run whose process is killed", (makePlace) => {
       clearTimeout(timer);
       if (dying.child.signalCode === "SIGKILL") died += 1;
       await dying.kill();
-      expect(shape, `round ${round}, write ${write}`).toEqual(whole.shape);
+      expect({ round, write, shape }).toEqual({ round, write, shape: whole.shape });
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
       for (const callId of ["call_a", "call_b"]) {
         const of = (type: string) => events.filter((event) => event.type === type && isPlainObject(event.data) && event.data["callId"] === callId);
         expect([of("action.requested").length, of("action.completed").length]).toEqual([1, 1]);
         // The judge of effects: at most one repetition, where the process died between the effect and its record.
         const happened = readFileSync(effects, "utf8").split("\n").filter((key) => key === `${sessionId}:${callId}`).length;
-        expect(happened, `${callId} in round ${round}`).toBeGreaterThanOrEqual(1);
-        expect(happened, `${callId} in round ${round}`).toBeLessThanOrEqual(2);
+        expect(happened).toBeGreaterThanOrEqual(1);
+        expect(happened).toBeLessThanOrEqual(2);
       }
     }
     expect(died).toBe(kills);

@@ -81,13 +81,26 @@ describeStores("interruptions", (make) => {
     expect(await orcha.supportAgent.resume(sessionId, "Never mind").result).toMatchObject({ status: "completed", run: 2 });
   });
 
+  test("stop under a key and a sequence is one stop, however often it is sent", async () => {
+    const { orcha } = bedOf(await make(), { support: [approval[0] ?? {}] });
+    const { sessionId, result } = orcha.supportAgent.run({ content: "Refund", variables });
+    await result;
+    const { sequence } = await orcha.supportAgent.get(sessionId);
+    const options = { idempotencyKey: "k", ifSequence: sequence };
+    await orcha.supportAgent.stop(sessionId, options);
+    const after = await eventsOf(orcha, sessionId);
+    expect(await orcha.supportAgent.stop(sessionId, options)).toMatchObject({ runStatus: "stopped" });
+    expect(await eventsOf(orcha, sessionId)).toEqual(after);
+    await expect(orcha.supportAgent.stop(sessionId, { ifSequence: sequence })).rejects.toMatchObject({ code: "sequence_conflict" });
+  });
+
   test("stop and pause reach a run of another server, which writes no more", async () => {
     const store = await make();
     for (const kind of ["stop", "pause"] as const) {
       const one = bedOf(plugged(store).store, { support: [{ text: "One, two, three, four, five, six", chunkSize: 4, delayMs: 150 }] });
       const two = bedOf(plugged(store).store, {});
       const run = one.orcha.supportAgent.run({ content: "Count", variables });
-      for await (const frame of run.stream) if (frame.status === "streaming" && frame.output.length > 12) break;
+      for await (const frame of run.stream) if (frame.status === "streaming" && frame.output.length > 20) break;
       const snapshot = await two.orcha.supportAgent[kind](run.sessionId);
       expect(snapshot.runStatus).toBe(kind === "stop" ? "stopped" : "paused");
       const events = await eventsOf(two.orcha, run.sessionId);

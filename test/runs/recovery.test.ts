@@ -145,6 +145,25 @@ describeStores("a run whose server died", (make) => {
     expect(items.slice(0, 3)).toMatchObject([{ role: "user" }, { incomplete: true }, { role: "assistant" }]);
   });
 
+  test("was handed over while somebody listened, who then hears of it from the other", async () => {
+    const { server } = world(await make(), {});
+    const one = server([{ text: "One, two, three", chunkSize: 5, delayMs: 400 }]);
+    const two = server([{ text: "Three." }]);
+    let current = one.service;
+    const { orcha } = bedOf(await make(), { client: { fetch: async (input, init) => current.app.fetch(new Request(input, init)) } });
+    const run = orcha.supportAgent.run({ content: "Count", variables });
+    const frames: string[] = [];
+    const reading = (async () => {
+      for await (const frame of run.stream) if (frame.status === "streaming") frames.push(frame.output);
+    })();
+    await expect.poll(() => frames.length).toBeGreaterThan(0);
+    current = two.service;
+    await one.service.drain(10);
+    await two.service.sweep();
+    expect(await run.result).toMatchObject({ status: "completed", output: "Three." });
+    await reading;
+  });
+
   test("of an imported log goes on with a new message: no result is lost, no action repeated", async () => {
     const { effects, server } = world(await make(), {});
     const { orcha, models } = server([{ text: "The card was charged; the receipt is not sure." }]);

@@ -1,3 +1,4 @@
+// oxlint-disable vitest/no-standalone-expect -- The driver of the one test is a class: its steps are the test.
 import type { ScriptReply, ScriptRequest } from "@orcha/agent/testing";
 import { advance, type SessionEvent } from "@orcha/contract";
 import type { Store } from "@orcha/server";
@@ -295,6 +296,7 @@ describeStores("every reachable state", (make) => {
         }
         await driver.moveOn();
         await driver.checkLog();
+        expect(driver.model.state).not.toBe("running");
       }),
       { numRuns, endOnFailure: true, timeout: 10_000 },
     );

@@ -11,6 +11,11 @@ export const agents = defineAgents({
         input: v.object({ orderId: v.string() }),
         output: v.object({ status: v.string(), total: v.number(), currency: v.string() }),
       },
+      refund_order: {
+        description: "Pays the customer back what a lost order cost",
+        input: v.object({ orderId: v.string() }),
+        output: v.object({ refunded: v.number(), currency: v.string() }),
+      },
     },
     clientActions: {
       request_human_approval: {

@@ -1,62 +1,50 @@
-import type { AgentMessage, EventInput } from "@orcha/client";
+import type { Orcha } from "@orcha/client";
+import type { agents } from "./agents.ts";
 
-/** The conversation so far, as another framework would have saved it: an order question and a looked-up order. */
-export const saved: AgentMessage[] = [
-  { role: "user", content: "Where is my order?" },
-  {
-    role: "assistant",
-    content: null,
-    tool_calls: [
-      { id: "call_122", type: "function", function: { name: "lookup_order", arguments: '{"orderId":"A-1042"}' } },
-    ],
-  },
-  {
-    role: "tool",
-    tool_call_id: "call_122",
-    name: "lookup_order",
-    content: '{"status":"lost by the carrier","total":750,"currency":"USD"}',
-  },
-  { role: "assistant", content: "I am sorry: the carrier lost order A-1042. Shall I refund the 750 USD?" },
-  { role: "user", content: "Yes, please." },
-];
+/** Answers what the agent asks a person; nothing leaves it open. */
+export type Decide = (call: { amount: number; currency: string }) => Promise<boolean | undefined>;
 
-/** What the agent does next, as its own loop would log it: it asks a person, and its run waits. */
-export const asksForApproval: EventInput[] = [
-  { type: "run.started", run: 1, data: { status: "running", agent: "supportAgent" } },
-  {
-    type: "message.created",
-    run: 1,
-    data: {
-      role: "assistant",
-      content: [
-        { type: "text", text: "A colleague has to approve that amount. One moment." },
-        {
-          type: "tool_call",
-          callId: "call_123",
-          name: "request_human_approval",
-          arguments: { amount: 750, currency: "USD" },
-        },
-      ],
-    },
-  },
-  {
-    type: "client_action.requested",
-    run: 1,
-    data: {
-      status: "waiting",
-      calls: [{ callId: "call_123", name: "request_human_approval", arguments: { amount: 750, currency: "USD" } }],
-    },
-  },
-  { type: "run.paused", run: 1, data: { status: "waiting_for_client_action" } },
-];
+type Client = Orcha<typeof agents>["supportAgent"];
+type Execution = ReturnType<Client["resume"]>;
 
-/** What the agent does once it has the answer. */
-export function goesOn(approved: boolean): EventInput[] {
-  const text = approved
-    ? "Done: 750 USD are on their way back to you."
-    : "My colleague wants to look at this first and will write to you today.";
-  return [
-    { type: "message.created", run: 1, data: { role: "assistant", content: [{ type: "text", text }] } },
-    { type: "run.completed", run: 1, data: { status: "completed" } },
-  ];
+/** Talks to the agent as a customer would, shows the answers as they grow, and answers its approval. */
+export async function converse(client: Client, decide: Decide, signal: AbortSignal): Promise<string> {
+  const first = client.run({ content: said("Where is my order A-1042?"), name: "Order A-1042" }, { signal });
+  const { sessionId } = first;
+  await show(first);
+
+  let result = await show(client.resume(sessionId, said("Yes, please refund it."), { signal }));
+  while (result.status === "waiting_for_client_action") {
+    const answers = [];
+    for (const call of result.pendingClientActions) {
+      if (call.name !== "request_human_approval") continue;
+      const approved = await decide(call.arguments);
+      if (approved !== undefined) answers.push({ callId: call.callId, output: { approved } });
+    }
+    // The run waits for as long as it takes, through restarts too.
+    if (answers.length === 0) break;
+    result = await show(client.resume(sessionId, { toolResults: answers }, { signal }));
+  }
+  return sessionId;
+}
+
+function said(text: string): string {
+  console.log(`Customer   ${text}`);
+  return text;
+}
+
+/** Writes the answer as it grows; each of the model's turns on a line of its own. */
+async function show(execution: Execution) {
+  let round: number | undefined;
+  let shown = "";
+  for await (const frame of execution.stream) {
+    if (frame.status !== "streaming") continue;
+    if (frame.round !== round) process.stdout.write(`${round === undefined ? "" : "\n"}Assistant  `);
+    process.stdout.write(frame.output.slice(frame.round === round ? shown.length : 0));
+    ({ round, output: shown } = frame);
+  }
+  if (round !== undefined) process.stdout.write("\n");
+  const result = await execution.result;
+  if (result.status === "failed") console.log(`Failed     ${result.error.message}`);
+  return result;
 }

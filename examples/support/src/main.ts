@@ -5,7 +5,9 @@ import { createOrcha } from "@orcha/client";
 import { serve, type OrchaServer } from "@orcha/server/node";
 import { sqliteStore } from "@orcha/server/sqlite";
 import { agents } from "./agents.ts";
-import { asksForApproval, goesOn, saved } from "./conversation.ts";
+import { chooseModel } from "./choose-model.ts";
+import { converse, type Decide } from "./conversation.ts";
+import { implementationsOn } from "./implementations.ts";
 import { renderHistory } from "./render.ts";
 
 const folder = ".orcha";
@@ -20,13 +22,18 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 await main();
 
 async function main(): Promise<void> {
-  const server = await start();
+  const { model, words } = await chooseModel().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  });
+  const server = await start(model);
   console.log(`Orcha serves at ${server.url}, sessions are in ${file}.`);
-  console.log("No token is set, so only this machine may call.\n");
+  console.log("No token is set, so only this machine may call.");
+  console.log(`${words}\n`);
   try {
-    await showConversation(server);
+    const sessionId = await showConversation(server);
     if (!once) {
-      console.log(lookFurther(server));
+      console.log(lookFurther(server, sessionId));
       await stopped();
       console.log("\nClosing.");
     }
@@ -37,13 +44,13 @@ async function main(): Promise<void> {
   }
 }
 
-async function start(): Promise<OrchaServer> {
+async function start(model: Awaited<ReturnType<typeof chooseModel>>["model"]): Promise<OrchaServer> {
   mkdirSync(folder, { recursive: true });
   const store = await sqliteStore({ file });
   // The demo takes any port, so that it runs beside `npm start`.
   const wanted = Number(port ?? (once ? 0 : 4310));
   try {
-    return await serve({ agents, store, port: wanted });
+    return await serve({ agents, implementations: implementationsOn(model), store, port: wanted });
   } catch (error) {
     await store.close();
     if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
@@ -54,29 +61,12 @@ async function start(): Promise<OrchaServer> {
   }
 }
 
-async function showConversation(server: OrchaServer): Promise<void> {
-  const { signal } = stop;
+async function showConversation(server: OrchaServer): Promise<string> {
   const orcha = createOrcha<typeof agents>({ baseUrl: server.url });
-
-  const { session } = await orcha.supportAgent.restore(saved, { name: "Order A-1042", signal });
-  const { sessionId } = session;
-  await orcha.supportAgent.append(sessionId, { events: asksForApproval }, { signal });
-
-  const history = await orcha.supportAgent.history(sessionId, { page: 1, pageSize: 25, signal });
-  console.log(`${renderHistory(history)}\n`);
-
-  for (const call of history.pendingClientActions) {
-    if (call.name !== "request_human_approval") continue;
-    const { amount, currency } = call.arguments;
-    const approved = await ask(`Approve a refund of ${amount} ${currency}?`);
-    if (approved === undefined) continue;
-    const { result } = orcha.supportAgent.resume(sessionId, {
-      toolResults: [{ callId: call.callId, output: { approved } }],
-    });
-    await result;
-    await orcha.supportAgent.append(sessionId, { events: goesOn(approved) }, { signal });
-    console.log(`\n${renderHistory(await orcha.supportAgent.history(sessionId, { pageSize: 25, signal }))}\n`);
-  }
+  const decide: Decide = ({ amount, currency }) => ask(`Approve a refund of ${amount} ${currency}?`);
+  const sessionId = await converse(orcha.supportAgent, decide, stop.signal);
+  console.log(`\nWhat an app shows of it:\n${renderHistory(await orcha.supportAgent.history(sessionId, { page: 1, pageSize: 25 }))}\n`);
+  return sessionId;
 }
 
 /** Asks on a terminal; elsewhere the question stays open, except in the demo, which approves. */
@@ -86,7 +76,7 @@ async function ask(question: string): Promise<boolean | undefined> {
     return true;
   }
   if (!process.stdin.isTTY) {
-    console.log(`${question} The approval waits: start this in a terminal to answer it.`);
+    console.log(`${question} The approval waits, in a terminal you would be asked.`);
     return undefined;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -100,12 +90,16 @@ async function ask(question: string): Promise<boolean | undefined> {
   }
 }
 
-function lookFurther({ url }: OrchaServer): string {
+function lookFurther({ url }: OrchaServer, sessionId: string): string {
+  const orcha = "npm run -s orcha --";
+  const api = `${url}/api/agents/supportAgent`;
   return [
-    "Look further:",
-    `  the newest sessions   curl '${url}/rpc/list?data=%7B"json":%7B"agent":"supportAgent"%7D%7D'`,
-    "  the calls             README.md, docs/history.md",
-    "  this program          examples/support/src/main.ts",
+    "Go on from another terminal:",
+    `  this conversation   ${orcha} chat supportAgent --session ${sessionId} --url ${url}`,
+    `  a new one           ${orcha} chat supportAgent --url ${url}`,
+    `  over HTTP           curl ${api}/runs -H 'Content-Type: application/json' -d '{"content":"Where is order A-1043?"}'`,
+    `  the sessions        curl '${api}/sessions'`,
+    "  this program        examples/support/src/main.ts",
     "Ctrl-C ends the server.",
   ].join("\n");
 }

@@ -30,7 +30,7 @@ async function readBody(response: Response): Promise<unknown> {
   try {
     text = await response.text();
   } catch (cause) {
-    throw new OrchaError("network", "the connection broke while the answer was read", { cause });
+    throw new OrchaError("network", "the answer was cut", { cause });
   }
   if (text === "") return undefined;
   try {

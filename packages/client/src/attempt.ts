@@ -21,15 +21,10 @@ export function attempt<T>(
         ? undefined
         : setTimeout(() => fail(new OrchaError("timeout", `no answer within ${timeoutMs} ms`)), timeoutMs);
     signal?.addEventListener("abort", onAbort);
-    send(controller.signal).then(succeed, fail);
+    void send(controller.signal).then(resolve, fail).finally(cleanUp);
 
     function onAbort(): void {
       if (signal) fail(abortedBy(signal));
-    }
-
-    function succeed(answer: T): void {
-      cleanUp();
-      resolve(answer);
     }
 
     function fail(error: unknown): void {

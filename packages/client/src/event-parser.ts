@@ -15,7 +15,7 @@ export function createEventParser(onEvent: (event: RawEvent) => void): (text: st
   let name = "";
   let data: string[] = [];
   let id: string | undefined;
-  let isFirst = true;
+  let skipped = /^\uFEFF/;
 
   function take(line: string): void {
     if (line === "") {
@@ -24,22 +24,18 @@ export function createEventParser(onEvent: (event: RawEvent) => void): (text: st
       data = [];
       return;
     }
-    const colon = line.indexOf(":");
-    const field = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    const [, field, value = ""] = /^([^:]*):? ?(.*)/s.exec(line) ?? [];
     if (field === "event") name = value;
     if (field === "data") data.push(value);
     if (field === "id" && !value.includes("\0")) id = value;
   }
 
   return (text) => {
-    if (isFirst && text !== "") {
-      isFirst = false;
-      text = text.replace(/^\uFEFF/, "");
-    }
-    rest += text;
-    // A CR at the very end may be half of a line end.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    if (text === "") return;
+    // A BOM may come first; an LF behind a CR, which ended its line at once, belongs to it.
+    rest += text.replace(skipped, "");
+    skipped = text.endsWith("\r") ? /^\n/ : /^$/;
+    const lines = rest.split(/\r\n?|\n/);
     rest = lines.pop() ?? "";
     for (const line of lines) take(line);
   };

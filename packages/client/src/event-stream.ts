@@ -22,7 +22,7 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
   const parse = createEventParser(({ data, ...event }) => events.push({ ...event, data: JSON.parse(data) as unknown }));
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
-  if (!reader) throw new OrchaError("unexpected", "responses can't be read as streams here");
+  if (!reader) throw new OrchaError("unexpected", "streams can't be read here");
   try {
     for (;;) {
       const { done, value } = await inTime(reader.read(), signal);
@@ -37,7 +37,7 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
 
 /** The error that a stream told of in place of its last word. */
 export function fromServer(data: unknown): OrchaError {
-  if (!isPlainObject(data) || !isCode(data["code"])) return new OrchaError("unexpected", "the server's error can't be read");
+  if (!isPlainObject(data) || !isCode(data["code"])) return new OrchaError("unexpected", "its error can't be read");
   const { code, message, retryable, details } = data;
   return new OrchaError(code, String(message), {
     retryable: retryable === true,
@@ -54,23 +54,15 @@ function isCode(code: unknown): code is OrchaErrorCode {
 /** Ends the wait even where what is waited for listens to no signal. */
 function inTime<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail(new Error(`the stream was silent for ${silenceMs} ms`)), silenceMs);
-    const fail = (cause: unknown): void => {
-      cleanUp();
-      reject(new OrchaError("network", "the connection broke while the stream was read", { cause }));
-    };
+    const fail = (cause: unknown): void => reject(new OrchaError("network", "the stream was cut", { cause }));
     const abort = (): void => fail(signal.reason);
+    const timer = setTimeout(fail, silenceMs, "timeout");
     signal.addEventListener("abort", abort);
     if (signal.aborted) abort();
-    reading.then((value) => {
-      cleanUp();
-      resolve(value);
-      return value;
-    }, fail);
-
-    function cleanUp(): void {
+    // A reader that is given up is cancelled, which ends what it still waits for.
+    void reading.then(resolve, fail).finally(() => {
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);
-    }
+    });
   });
 }

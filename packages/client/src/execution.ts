@@ -7,6 +7,7 @@ import type {
   RunFrame,
   RunResult,
   SessionSnapshot,
+  StreamingRun,
 } from "@orcha/contract";
 import type { WriteOptions } from "./agent-client.ts";
 import { readContext, type Connection } from "./connection.ts";
@@ -90,6 +91,9 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
   const { signal } = options;
   const frames = createLatestStream<RunFrame | ExecutionResult>();
   let settled: ExecutionResult | undefined;
+  /** Events of all connections. With the first stream that opens the run is there, whatever becomes of the connection. */
+  let heard = 0;
+  let text: Pick<StreamingRun, "round" | "output"> = { round: -1, output: "" };
   let resolveResult: (result: ExecutionResult) => void;
   let rejectResult: (error: OrchaError) => void;
   const result = new Promise<ExecutionResult>((resolve, reject) => {
@@ -104,8 +108,18 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
     frames.end(end);
   }
 
+  /** What a server knows that took the run over, or only watches it, may be older than what was shown. */
+  function show(frame: RunFrame): void {
+    if (settled) return;
+    if (frame.status === "streaming") {
+      if ((frame.round - text.round || frame.output.length - text.output.length) <= 0) return;
+      text = frame;
+    }
+    frames.push(frame);
+  }
+
   /** One connection. Answers nothing where it was cut. */
-  async function connect(context: CallContext, hear: () => void): Promise<EvaluationOutcome[] | undefined> {
+  async function connect(context: CallContext): Promise<EvaluationOutcome[] | undefined> {
     const controller = new AbortController();
     const abort = (): void => controller.abort();
     signal?.addEventListener("abort", abort);
@@ -118,14 +132,15 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
         settle(response as ExecutionResult);
         return [];
       }
+      heard ||= 1;
       for await (const { name, data } of readEvents(response, controller.signal)) {
-        hear();
+        heard += 1;
         // The server's own words, which its contract types; names that this version doesn't know pass by.
-        if (name === "frame" && !settled) frames.push(data as RunFrame);
+        if (name === "frame") show(data as RunFrame);
         if (name === "result") settle(data as ExecutionResult);
         if (name === "evaluations") evaluations = data as EvaluationOutcome[];
         if (name === "error") throw fromServer(data);
-        if (name === "end") return evaluations;
+        if (name === "end" && settled) return evaluations;
       }
       return undefined;
     } finally {
@@ -138,17 +153,20 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
     // Input is checked, and the key made, once: every connection sends the same.
     const context = readContext(options);
     for (let failures = 0; ; ) {
-      let hasHeard = false;
+      const before = heard;
       try {
-        const evaluations = await connect(context, () => (hasHeard = true));
+        const evaluations = await connect(context);
         if (evaluations) return evaluations;
         throw new OrchaError("network", "the stream was cut");
       } catch (cause) {
         const error = toOrchaError(cause);
         if (signal?.aborted) throw abortedBy(signal);
-        failures = hasHeard ? 1 : failures + 1;
-        if (!error.retryable || failures >= Math.max(policy.attempts, hasHeard ? 2 : 1)) throw error;
-        await wait(delayAfter(error, failures, policy), signal);
+        // A run may outlast any number of connections; what goes wrong otherwise may do so only so often.
+        failures = heard > before && error.code === "network" ? 0 : failures + 1;
+        // Whatever stands between us and a run that is there may be gone the next time.
+        const mayPass = error.retryable || (heard && error.code === "unexpected");
+        if (!mayPass || failures >= policy.attempts) throw error;
+        await wait(delayAfter(error, failures || 1, policy), signal);
       }
     }
   }
@@ -156,7 +174,7 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
   const evaluations = listenOn().catch((error: unknown) => {
     const failure = toOrchaError(error);
     if (settled) return [];
-    if (isOutcomeUnknown(failure)) {
+    if (isOutcomeUnknown(failure) || (heard && failure.retryable)) {
       rejectResult(failure);
       frames.fail(failure);
       throw failure;
@@ -171,8 +189,7 @@ function failed(sessionId: string, { code, message, retryable, details }: OrchaE
   return { status: "failed", sessionId, error: { code, message, retryable, ...(details && { details }) } };
 }
 
-/** Without a status no server answered; what was refused before it was sent has a code of the server's all the same. */
+/** Without a status no server answered; only what was refused before it was sent is known all the same. */
 function isOutcomeUnknown({ status, code }: OrchaError): boolean {
-  if (status !== undefined) return false;
-  return code === "network" || code === "timeout" || code === "aborted" || code === "unexpected";
+  return status === undefined && code !== "invalid_input";
 }

@@ -27,7 +27,7 @@ export function createLatestStream<T>(): LatestStream<T> {
     return new ReadableStream<T>(
       {
         async pull(sink) {
-          while (seen === version && !ended) await new Promise<void>((resolve) => (wake = resolve));
+          if (seen === version && !ended) await new Promise<void>((resolve) => (wake = resolve));
           if (seen < version) {
             seen = version;
             // Counted up only with a value.

@@ -20,7 +20,8 @@ export async function* followTail(
 ): AsyncGenerator<TailFrame, void> {
   if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) throw invalidInput("after", "must be an integer of 0 or more");
   let last = after;
-  for (let failures = 0; !signal?.aborted; failures += 1) {
+  for (let failures = 0; ; failures += 1) {
+    if (signal?.aborted) return;
     const controller = new AbortController();
     const abort = (): void => controller.abort();
     signal?.addEventListener("abort", abort);

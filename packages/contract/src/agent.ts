@@ -1,8 +1,7 @@
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { toJsonSchema } from "@valibot/to-json-schema";
-import type { GenericSchema } from "valibot";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Metadata } from "./event.ts";
 import { formatPath, isPlainObject, type Path } from "./json.ts";
+import { jsonSchemaOf, type Schema } from "./json-schema.ts";
 
 /**
  * The name of what the app's definitions don't list: servers are upgraded before apps, so any name may arrive.
@@ -11,9 +10,6 @@ import { formatPath, isPlainObject, type Path } from "./json.ts";
 export declare enum Unlisted {
   Name = "",
 }
-
-/** A schema that can check values and describe itself as JSON Schema; valibot's are adapted by Orcha. */
-export type Schema = StandardSchemaV1;
 
 /** Something the server does for the model. */
 export interface ActionDefinition {
@@ -164,8 +160,8 @@ const definitionKeys: readonly string[] = [
   "output",
 ] satisfies (keyof AgentDefinition)[];
 
-function refuse(path: Path, reason: string, cause?: unknown): never {
-  throw new TypeError(`${formatPath(path)} ${reason}`, cause === undefined ? {} : { cause });
+function refuse(path: Path, reason: string): never {
+  throw new TypeError(`${formatPath(path)} ${reason}`);
 }
 
 function checkAgent(agents: Agents, key: string, agent: Agent): void {
@@ -226,25 +222,4 @@ function checkEvaluation(evaluation: EvaluationDefinition, path: Path): void {
 
 function checkSchema(schema: Schema | undefined, path: Path, side: "input" | "output" = "input"): void {
   if (schema !== undefined) jsonSchemaOf(schema, path, side);
-}
-
-/**
- * Describes what goes into a schema, or what comes out of it, as JSON Schema (draft 2020-12). Throws a `TypeError` with
- * the path where it can't.
- */
-export function jsonSchemaOf(schema: Schema, path: Path, side: "input" | "output" = "input"): Record<string, unknown> {
-  const given: Partial<Schema> | null = schema;
-  const standard: (StandardSchemaV1.Props & { jsonSchema?: StandardJSONSchemaV1.Converter }) | undefined = given?.["~standard"];
-  if (standard === undefined) return refuse(path, "must be a Standard Schema, such as a valibot schema");
-  try {
-    if (standard.vendor === "valibot") {
-      // A schema whose vendor is valibot is one; the standard's type doesn't say so.
-      return { ...toJsonSchema(schema as GenericSchema, { target: "draft-2020-12", typeMode: side }) };
-    }
-    if (standard.jsonSchema) return standard.jsonSchema[side]({ target: "draft-2020-12" });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return refuse(path, `can't be described as JSON Schema: ${reason}`, cause);
-  }
-  return refuse(path, `comes from ${standard.vendor}, which doesn't offer JSON Schema`);
 }

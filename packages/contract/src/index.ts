@@ -2,7 +2,6 @@
 export {
   defineAgent,
   defineAgents,
-  jsonSchemaOf,
   reservedAgentKeys,
   type ActionDefinition,
   type ActionTypes,
@@ -15,10 +14,10 @@ export {
   type AnyAgentTypes,
   type ClientActionDefinition,
   type EvaluationDefinition,
-  type Schema,
   type SkillDefinition,
   type Unlisted,
 } from "./agent.ts";
+export { jsonSchemaOf, type Schema } from "./json-schema.ts";
 
 // The operations.
 export {

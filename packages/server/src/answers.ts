@@ -22,7 +22,7 @@ import { expiredCalls, type Recovery } from "./runs/recovery.ts";
 import { readRunLog } from "./runs/run-log.ts";
 import type { Runner } from "./runs/runner.ts";
 import type { RunRef } from "./runs/starting.ts";
-import type { Current, Lease, SessionRef, Store, TouchedItem } from "./store/store.ts";
+import type { Current, SessionRef, Store, TouchedItem } from "./store/store.ts";
 
 export interface ResumeInput extends SessionInput {
   content?: unknown;
@@ -119,9 +119,10 @@ export class Answers {
     const run = log?.last?.isHosted === true && log.last.end === undefined ? log.last.number : undefined;
     const numbered = run === undefined ? {} : { run };
     const { subject } = call.principal;
-    let lease: Lease | undefined;
+    let start: (() => void) | undefined;
     const decide = (current: Current) => {
       const { snapshot } = current.view;
+      start = undefined;
       if (log && log.sequence !== snapshot.sequence) return { result: undefined };
       if (!fresh.every(({ callId }) => isWaiting(targetOf(current, callId)))) return { result: undefined };
       const data = { results: fresh, ...(subject === undefined ? {} : { resolvedBy: subject }) };
@@ -129,12 +130,13 @@ export class Answers {
       const events: NewEvent[] = [...resumed, { type: "client_action.resolved", ...numbered, data }];
       const result: Recorded = { sequence: snapshot.sequence + events.length, ...numbered };
       const write = writeOf(events, current, authorOf(call, surroundings), seal(result));
-      const goesOn = run !== undefined && write.view.snapshot.pendingClientActions.length === 0;
-      lease = goesOn ? leases.next(current.lease?.fence ?? 0, surroundings.now()) : undefined;
-      return { write: lease ? { ...write, lease } : write, result };
+      if (!hosted || !log || run === undefined || write.view.snapshot.pendingClientActions.length > 0) return { write, result };
+      const lease = leases.next(current.lease?.fence ?? 0, surroundings.now());
+      start = () => void runner.drive(ref, run, lease, hosted, log, write);
+      return { write: { ...write, lease }, result };
     };
     const recorded = await this.parts.changes.change<Recorded | undefined>(ref, call, lookups, decide, { evenRunning: true });
-    if (recorded && lease && hosted && run !== undefined) runner.drive(ref, run, lease, hosted);
+    if (recorded) start?.();
     return recorded;
   }
 

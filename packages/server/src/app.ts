@@ -3,7 +3,7 @@ import { Hono, type Context } from "hono";
 import { everybody, type Authenticate } from "./auth.ts";
 import { compressFor } from "./compress.ts";
 import { crossOrigin, type CorsOptions } from "./cors.ts";
-import { isRest, isServerFault, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
+import { isRest, isServerFault, logError, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
 import { requestIdOf, sign } from "./headers.ts";
 import { unlessKnown } from "./known.ts";
 import { limitBody } from "./limit.ts";
@@ -81,7 +81,7 @@ interface Inside {
 export function createService<A extends Agents>(options: AppOptions<A>, { splice = true, isFar = () => false }: Inside = {}): Service {
   const { agents, store, auth = everybody, cors, compress, maxImportBytes = 10_737_418_240, onError = logError } = options;
   const surroundings: Surroundings = { ...realSurroundings, ...options.surroundings };
-  const sessions = createSessions(agents, store, surroundings, options);
+  const sessions = createSessions(agents, store, surroundings, { ...options, onError });
   const parts = {
     router: createRouter(sessions),
     auth,
@@ -169,11 +169,6 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
     },
   };
 }
-
-/** An error of the table says all there is in a line; only what nobody foresaw needs its stack. */
-const logError: OnError = (error, { operation, requestId }) => {
-  console.error(`orcha: ${operation} failed in request ${requestId}`, error instanceof OrchaError ? `${error.code}: ${error.message}` : error);
-};
 
 function isOperation(name: string): name is OperationName {
   return Object.hasOwn(contract, name);

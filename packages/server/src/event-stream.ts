@@ -1,4 +1,5 @@
 import { toOrchaError } from "./failure.ts";
+import { within } from "./store/wait.ts";
 
 /** One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export interface WireEvent {
@@ -20,12 +21,12 @@ export function takesStream({ headers: asked }: Request): boolean {
 }
 
 /**
- * Answers events as they come. They are asked for only when the reader has room, so that what waits is the newest state
+ * Answers written events as they come. They are asked for only when the reader has room, so that what waits is the newest state
  * and not a growing queue. Where the reader leaves, `controller` is aborted; a failure is told as an `error` event.
  */
-export function eventStream(events: AsyncGenerator<WireEvent, void>, controller: AbortController): Response {
+export function eventStream(events: AsyncGenerator<string, void>, controller: AbortController): Response {
   const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<WireEvent, void>> | undefined;
+  let next: Promise<IteratorResult<string, void>> | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(sink) {
@@ -40,7 +41,7 @@ export function eventStream(events: AsyncGenerator<WireEvent, void>, controller:
           if (step.done) {
             sink.close();
             controller.abort();
-          } else sink.enqueue(encoder.encode(written(step.value)));
+          } else sink.enqueue(encoder.encode(step.value));
         } catch (error) {
           const { code, message, retryable, details } = toOrchaError(error);
           const data = { code, message, retryable, ...(details ? { details } : {}) };
@@ -59,18 +60,7 @@ export function eventStream(events: AsyncGenerator<WireEvent, void>, controller:
   return new Response(body, { headers });
 }
 
-function written({ name, data, id }: WireEvent): string {
+/** Writes an event. */
+export function written({ name, data, id }: WireEvent): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -2,8 +2,22 @@ import { invalidInput, OrchaError, type ErrorBody } from "@orcha/contract";
 import { ORPCError, ValidationError } from "@orpc/server";
 import { issuePath } from "./intake.ts";
 
-/** Called with every error that is the server's own fault; the caller only learns its code. */
-export type OnError = (error: unknown, at: { operation: string; requestId: string }) => void;
+/** Where an error came up: in a request, or in what a server does by itself for a session. */
+export interface ErrorPlace {
+  /** The request's operation, or what was being done, such as "run" or "sweep". */
+  operation: string;
+  requestId?: string;
+  sessionId?: string;
+}
+
+/** Called with every error that is the server's own fault; a caller only learns its code. */
+export type OnError = (error: unknown, at: ErrorPlace) => void;
+
+/** An error of the table says all there is in a line; only what nobody foresaw needs its stack. */
+export const logError: OnError = (error, { operation, requestId, sessionId }) => {
+  const where = requestId === undefined ? (sessionId === undefined ? "" : ` for session ${sessionId}`) : ` in request ${requestId}`;
+  console.error(`orcha: ${operation} failed${where}`, error instanceof OrchaError ? `${error.code}: ${error.message}` : error);
+};
 
 /** Turns whatever went wrong into an error of the table; only its own words ever reach a caller. */
 export function toOrchaError(error: unknown): OrchaError {

@@ -14,7 +14,7 @@ export { isScope, type Authenticate, type Principal } from "./auth.ts";
 export { type CorsOptions } from "./cors.ts";
 export { bearerTokens, type BearerToken } from "./tokens.ts";
 export { type Surroundings } from "./surroundings.ts";
-export { type OnError } from "./failure.ts";
+export { type ErrorPlace, type OnError } from "./failure.ts";
 
 // Sessions without a transport, for tools and benchmarks.
 export { type Call } from "./call.ts";

@@ -103,11 +103,18 @@ function drain(server: ServerType, drainMs: number): Promise<void> {
     const force = setTimeout(() => {
       if ("closeAllConnections" in server) server.closeAllConnections();
     }, drainMs);
+    // A connection whose last answer ends now would be kept for some seconds, for a request that is refused.
+    const idle = setInterval(closeIdle, 50);
     server.close((error) => {
+      clearInterval(idle);
       clearTimeout(force);
       if (error) reject(error);
       else resolve();
     });
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
+    closeIdle();
+
+    function closeIdle(): void {
+      if ("closeIdleConnections" in server) server.closeIdleConnections();
+    }
   });
 }

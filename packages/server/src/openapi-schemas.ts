@@ -66,6 +66,7 @@ const frames = named(
   tailFrameSchema.options.map((frame) => ("item" in frame.entries ? v.object({ ...frame.entries, item: v.union(Object.values(items)) }) : frame)),
   "Frame",
 );
+const tailFrame = v.union(Object.values(frames));
 const historyItem = v.union(Object.values(items));
 const sessionEvent = v.union(Object.values(events));
 const pendingClientAction = sessionSnapshotSchema.entries.pendingClientActions.item;
@@ -96,9 +97,9 @@ export const namedSchemas: NamedSchemas = {
   AppendReceipt: outputSchemaOf("append"),
   RestoredSession: outputSchemaOf("restore"),
   RecordedAnswer: recordedAnswerSchema,
-  TailFrame: v.union(Object.values(frames)),
+  TailFrame: tailFrame,
   ...frames,
-  TailPiece: v.object({ ...tailPieceSchema.entries, frames: v.array(v.union(Object.values(frames))) }),
+  TailPiece: v.object({ ...tailPieceSchema.entries, frames: v.array(tailFrame) }),
   RunResult: v.union(Object.values(runs)),
   ...runs,
   SessionList: outputSchemaOf("list"),

@@ -1,6 +1,7 @@
 import type { Agents } from "@orcha/contract";
 import { Changes } from "./changes.ts";
 import { surroundings as realSurroundings, type Surroundings } from "./surroundings.ts";
+import { logError, type OnError } from "./failure.ts";
 import { Forking } from "./forking.ts";
 import { Idempotency } from "./idempotency.ts";
 import { Reading } from "./reading.ts";
@@ -33,6 +34,8 @@ export interface Hosting {
   implementations?: object;
   /** How long a run may be silent before another server takes it over, in milliseconds; default 10,000. */
   leaseMs?: number;
+  /** Told of what goes wrong beside the requests; default `console.error`. */
+  onError?: OnError;
 }
 
 /** Long enough for a pause of the process, short enough for a person who waits. */
@@ -45,6 +48,6 @@ export function createSessions(agents: Agents, store: Store, given: Partial<Surr
   const changes = new Changes(store, surroundings);
   const idempotency = new Idempotency(store, surroundings);
   const parts = { agents, store, reading, changes, idempotency, surroundings };
-  const runs = createRuns(parts, readImplementations(agents, hosting.implementations), hosting.leaseMs ?? defaultLeaseMs);
+  const runs = createRuns(parts, readImplementations(agents, hosting.implementations), hosting.leaseMs ?? defaultLeaseMs, hosting.onError ?? logError);
   return { reading, writing: new Writing(parts), forking: new Forking(parts), ...runs };
 }

@@ -1,10 +1,10 @@
 import type { OperationName } from "@orcha/contract";
 import type { Call } from "./call.ts";
-import { eventStream, type WireEvent } from "./event-stream.ts";
+import { eventStream, written, type WireEvent } from "./event-stream.ts";
 import { readInput } from "./input.ts";
 import type { RunNews } from "./runs/live-run.ts";
 import type { Runs } from "./runs/runs.ts";
-import type { NumberedFrame, Tailing } from "./tail/tailing.ts";
+import type { Tailing, Told } from "./tail/tailing.ts";
 
 /** The operations that can be listened to. */
 export type StreamedName = "run" | "resume" | "tail";
@@ -52,28 +52,31 @@ export class Streaming {
   }
 }
 
-const end: WireEvent = { name: "end", data: {} };
+const end = written({ name: "end", data: {} });
 
-async function* only(event: WireEvent): AsyncGenerator<WireEvent, void> {
-  yield event;
-  yield end;
+async function* only(event: WireEvent): AsyncGenerator<string, void> {
+  yield written(event) + end;
 }
 
-async function* newsOf(first: WireEvent, news: AsyncGenerator<RunNews, void>): AsyncGenerator<WireEvent, void> {
-  yield first;
+async function* newsOf(first: WireEvent, news: AsyncGenerator<RunNews, void>): AsyncGenerator<string, void> {
+  yield written(first);
+  // News that end before their last word were cut: the reader shall ask again, which may be another server.
   for await (const told of news) {
-    if (told.type === "frame") yield { name: "frame", data: told.frame };
-    else if (told.type === "result") yield { name: "result", data: told.result };
+    if (told.type === "frame") yield written({ name: "frame", data: told.frame });
+    else if (told.type === "result") yield written({ name: "result", data: told.result });
     else {
-      yield { name: "evaluations", data: told.evaluations };
-      break;
+      yield written({ name: "evaluations", data: told.evaluations }) + end;
+      return;
     }
   }
-  yield end;
 }
 
-async function* framesOf(frames: AsyncGenerator<NumberedFrame, void>): AsyncGenerator<WireEvent, void> {
-  for await (const { frame, id } of frames) yield { name: frame.type, data: frame, ...(id === undefined ? {} : { id }) };
+async function* framesOf(tail: AsyncGenerator<Told, void>): AsyncGenerator<string, void> {
+  for await (const { frames, memo } of tail) {
+    const text = memo?.text ?? frames.map(({ frame, id }) => written({ name: frame.type, data: frame, ...(id === undefined ? {} : { id }) })).join("");
+    if (memo) memo.text = text;
+    yield text;
+  }
 }
 
 /** A reader that was cut says where it was: newer than what it asked for at first. */

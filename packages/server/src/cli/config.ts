@@ -1,5 +1,6 @@
 import type { Agents } from "@orcha/contract";
 import type { CorsOptions } from "../cors.ts";
+import type { Implementations } from "../runs/implementation.ts";
 import type { Store } from "../store/store.ts";
 import type { BearerToken } from "../tokens.ts";
 
@@ -7,8 +8,10 @@ import type { BearerToken } from "../tokens.ts";
 export type StoreConfig = { file: string } | { database: string; schema?: string } | (() => Store | Promise<Store>);
 
 /** What the `orcha` command needs to know of a project. */
-export interface OrchaConfig {
-  agents: Agents;
+export interface OrchaConfig<A extends Agents = Agents> {
+  agents: A;
+  /** How the agents run here; one without an implementation runs elsewhere, and its sessions are kept all the same. */
+  implementations?: Implementations<A>;
   store?: StoreConfig;
   /** Who may call what `orcha serve` serves; without it, everybody on this machine. */
   tokens?: readonly BearerToken[];
@@ -24,7 +27,7 @@ export interface OrchaConfig {
   hostname?: string;
 }
 
-/** Types the default export of `orcha.config.ts`. */
-export function defineConfig(config: OrchaConfig): OrchaConfig {
+/** Types the default export of `orcha.config.ts`: implementations fit their agents, or it doesn't compile. */
+export function defineConfig<A extends Agents>(config: OrchaConfig<A>): OrchaConfig<A> {
   return config;
 }

@@ -1,7 +1,3 @@
-import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { AgentMessage } from "@orcha/contract";
 import { Option, type Command } from "commander";
 import { targetFlags, withExamples, withTarget } from "./flags.ts";
@@ -9,6 +5,7 @@ import { wrongUsage } from "./failure.ts";
 import { megabytes, Progress } from "./progress.ts";
 import { openTarget, type Target, type TargetFlags } from "./target.ts";
 import type { Terminal } from "./terminal.ts";
+import { writeWhole } from "./whole-file.ts";
 
 interface Flags {
   target: TargetFlags;
@@ -71,18 +68,6 @@ async function* linesOf(target: Target, ids: readonly string[], { format }: Flag
   const source = target.source ?? remoteSource(target);
   if (format === "jsonl") yield* logFrom(source, { agent, sessionId });
   else yield* bundleFrom(source, { agent, ...(ids.length === 0 ? {} : { sessionIds: ids }) }, new Date().toISOString());
-}
-
-/** Under another name until it is whole, so that no half export is ever taken for one. */
-async function writeWhole(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  const partial = `${path}.partial`;
-  try {
-    await pipeline(Readable.from(lines), createWriteStream(partial), { signal });
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
 }
 
 async function* watched(lines: AsyncIterable<string>, written: (bytes: number) => void): AsyncGenerator<string> {

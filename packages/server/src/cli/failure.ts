@@ -1,5 +1,8 @@
-/** How a command ends: 0 done, 1 failed, 2 wrong usage, 130 interrupted. */
-export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
+/**
+ * How a command ends: 0 done, 1 failed, 2 wrong usage, 130 interrupted. A run that did begin has codes of its own: 3 it
+ * failed, 4 it waits for client actions, 5 it was stopped or paused.
+ */
+export const exitCodes = { failed: 1, usage: 2, runFailed: 3, runWaits: 4, runInterrupted: 5, interrupted: 130 } as const;
 
 /** A failure in one line that says what to do. */
 export class CommandFailure extends Error {
@@ -37,6 +40,7 @@ export function wordsOf(error: unknown): string {
 const hints: Partial<Record<string, string>> = {
   session_exists: "Import a copy under a new id: --new-ids",
   agent_not_found: "Name the agent: --agent NAME",
+  client_action_required: "That is --tool-results, or orcha chat; orcha stop cancels it",
   session_not_found: "See which there are: orcha list",
   unauthorized: "Give a token: --token, or ORCHA_TOKEN in the environment",
   EADDRINUSE: "Take another port: --port 4311",

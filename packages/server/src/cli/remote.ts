@@ -38,6 +38,13 @@ export async function callRpc<T>(answer: Answer, server: Server, operation: stri
   return readAnswer({ status: response.status, text: await response.text() }, server).json as T;
 }
 
+/** Reads one page of the server's REST interface. Throws `ServerFailure` with the server's own words. */
+export async function readPage(server: Server, path: string): Promise<unknown> {
+  const request = new Request(server.base + path, { headers: authorization(server), redirect: "manual" });
+  const response = await answerOver(request);
+  return readAnswer({ status: response.status, text: await response.text() }, server);
+}
+
 /** Shows the token, where there is one. */
 export function authorization({ token }: Server): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };

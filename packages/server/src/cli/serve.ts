@@ -34,7 +34,7 @@ async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void
   if (!config) throw wrongUsage("a server needs agents: write orcha.config.ts, or name one with --config");
   const { serve } = await import("../node.ts");
   const store = await openStore(chosenStore(flags, config.store), { mustExist: false });
-  const { agents, tokens, cors, compress, maxImportBytes } = config;
+  const { agents, implementations, tokens, cors, compress, maxImportBytes } = config;
   const { bearerTokens } = await import("../tokens.ts");
   try {
     const server = await serve({
@@ -42,6 +42,7 @@ async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void
       store,
       port: flags.port ?? config.port ?? 4310,
       hostname: flags.hostname ?? config.hostname ?? "127.0.0.1",
+      ...(implementations === undefined ? {} : { implementations }),
       ...(cors === undefined ? {} : { cors }),
       ...(compress === undefined ? {} : { compress }),
       ...(maxImportBytes === undefined ? {} : { maxImportBytes }),

@@ -21,6 +21,12 @@ export interface TargetFlags extends StoreFlags {
 /** Something that holds sessions: a store that this process opened, or a server. */
 export interface Target {
   agent: string;
+  /** Where its HTTP interface is. */
+  server: Server;
+  /** Asks it, be it in this process. */
+  answer: Answer;
+  /** Runs end with this process. */
+  isLocal: boolean;
   call<T>(operation: string, input: object): Promise<T>;
   /** What an export reads without a detour, where this is a store. */
   source?: ExportSource;
@@ -35,22 +41,46 @@ export interface LocalTarget {
   call: Call;
 }
 
+/** What a command needs of what it opens. */
+interface Needs {
+  /** A misspelt file is not made. */
+  mustExist?: boolean;
+  /** The agent runs in this process; what a server runs, it says itself. */
+  mustRun?: boolean;
+}
+
 /** Opens what the flags or the configuration name, for commands that work on a server as well. */
-export async function openTarget(flags: TargetFlags): Promise<Target> {
+export async function openTarget(flags: TargetFlags, needs: Needs = {}): Promise<Target> {
   if (flags.url !== undefined) return openServer(flags, serverOf(flags, flags.url));
-  const { config, store, call } = await openLocal(flags);
+  const { config, store, call } = await openLocal(flags, needs);
   try {
     const agent = agentOf(flags, config);
-    const { createApp } = await import("../app.ts");
-    // The whole server but for its socket: the same checks, the same answers.
-    const app = createApp({ agents: agentsOf(config, agent), store, auth: () => call.principal, onError: () => {} });
-    const answer: Answer = async (request) => app.fetch(request);
+    const agents = agentsOf(config, agent);
+    const implementations = config?.implementations;
+    const { createService } = await import("../app.ts");
+    // The whole server but for its socket: the same checks, the same answers, the same runs.
+    const service = createService({
+      agents,
+      store,
+      auth: () => call.principal,
+      onError: () => {},
+      ...(implementations ? { implementations } : {}),
+    });
+    const answer: Answer = async (request) => service.app.fetch(request);
+    const server: Server = { base: "http://orcha.local", token: undefined };
     const { storeSource } = await import("../export-source.ts");
     return {
       agent,
-      call: (operation, input) => callRpc(answer, { base: "http://orcha.local", token: undefined }, operation, { agent, ...input }),
-      source: storeSource({ agents: agentsOf(config, agent), store }, call),
-      close: () => store.close(),
+      server,
+      answer,
+      isLocal: true,
+      call: (operation, input) => callRpc(answer, server, operation, { agent, ...input }),
+      source: storeSource({ agents, store }, call),
+      close: async () => {
+        // What a command leaves at work goes to whoever comes next.
+        await service.drain(0);
+        await store.close();
+      },
     };
   } catch (error) {
     await store.close();
@@ -68,17 +98,31 @@ export function serverOf(flags: TargetFlags, url: string): Server {
 
 async function openServer(flags: TargetFlags, server: Server): Promise<Target> {
   const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(flags.config) : undefined);
-  return { agent, call: (operation, input) => callRpc(answerOver, server, operation, { agent, ...input }), close: async () => {} };
+  return {
+    agent,
+    server,
+    answer: answerOver,
+    isLocal: false,
+    call: (operation, input) => callRpc(answerOver, server, operation, { agent, ...input }),
+    close: async () => {},
+  };
 }
 
 /** Opens the store that the flags or the configuration name. */
-export async function openLocal(flags: TargetFlags, { mustExist = true } = {}): Promise<LocalTarget> {
+export async function openLocal(flags: TargetFlags, { mustExist = true, mustRun = false }: Needs = {}): Promise<LocalTarget> {
   const config = await loadConfig(flags.config);
+  if (mustRun) checkRuns(agentOf(flags, config), config);
   const principal: Principal = { tenant: flags.tenant ?? "default", scopes: allScopes };
   const fault = principalFault(principal);
   if (fault !== undefined) throw wrongUsage(`--${fault}`);
   const store = await openStore(chosenStore(flags, config?.store), { mustExist });
   return { config, store, call: { principal } };
+}
+
+/** Says that nobody would answer, before anything is made. */
+function checkRuns(agent: string, config: OrchaConfig | undefined): void {
+  if (config?.implementations && Object.hasOwn(config.implementations, agent)) return;
+  throw wrongUsage(`${agent} can't run here: give orcha.config.ts an implementation of it, or name a server that has one with --url`);
 }
 
 /** The agent that a flag names, or the only one there is. */

@@ -8,10 +8,16 @@ type Style = Parameters<typeof styleText>[0];
 export class Terminal {
   private readonly stop = new AbortController();
   private isHeard = false;
+  private handler: ((exitCode: number) => void) | undefined;
 
   /** How wide tables may be; without a terminal as wide as they are. */
   get width(): number {
     return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether somebody watches the output. */
+  get isWatched(): boolean {
+    return process.stdout.isTTY;
   }
 
   /** Whether somebody can be asked. */
@@ -45,8 +51,18 @@ export class Terminal {
     return this.stop.signal;
   }
 
+  /** For a command that lives on after Ctrl-C: it is told each time, until it takes this back. */
+  onInterrupt(handler: (exitCode: number) => void): () => void {
+    this.handler = handler;
+    return () => (this.handler = undefined);
+  }
+
   /** The first time a command may clean up, the second time it's over. */
   interrupt(exitCode: number): void {
+    if (this.handler) {
+      this.handler(exitCode);
+      return;
+    }
     if (!this.isHeard || this.stop.signal.aborted) process.exit(exitCode);
     this.stop.abort(new Interrupted(exitCode));
   }

@@ -39,3 +39,15 @@ export function cut(text: string, columns: number): string {
 export function time(iso: string): string {
   return plain(iso).replace("T", " ").replace(/(\.\d+)?Z$/, "");
 }
+
+/**
+ * Makes text of any length safe to print as it is: line breaks and tabs stay, other control characters don't. The
+ * printable form of a text's beginning is the beginning of its printable form, so that an answer can be shown as it grows.
+ */
+export function printable(text: string): string {
+  return text
+    .replace(/[\ud800-\udbff\r]$/, "")
+    .toWellFormed()
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll(/(?![\n\t])[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+}

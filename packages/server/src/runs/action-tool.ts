@@ -1,5 +1,5 @@
 import { InvalidArguments, type ActionTool, type ClientActionTool, type LoopCall } from "@orcha/agent/loop";
-import { formatPath, jsonSchemaOf, type ActionDefinition, type ClientActionDefinition, type Schema } from "@orcha/contract";
+import { exceedsBytes, formatPath, jsonSchemaOf, maxTextBytes, type ActionDefinition, type ClientActionDefinition, type Schema } from "@orcha/contract";
 import { keysOf } from "../metadata.ts";
 import type { Action, ActionContext } from "./implementation.ts";
 
@@ -37,7 +37,9 @@ export function actionTool(
           log: (message, fields = {}) => console.info(`orcha: ${agent}.${name}: ${message}`, fields),
         }),
       );
-      return definition.output ? checked(definition.output, output, "the result") : output;
+      const result = definition.output ? await checked(definition.output, output, "the result") : output;
+      if (exceedsBytes(JSON.stringify(result) ?? "", maxTextBytes)) throw new Error("the result is larger than 1 MiB of JSON");
+      return result;
     },
   };
 }

@@ -1,10 +1,11 @@
 import type { Agents } from "@orcha/contract";
 import { Answers } from "../answers.ts";
 import type { Changes } from "../changes.ts";
+import type { OnError } from "../failure.ts";
 import type { Idempotency } from "../idempotency.ts";
 import type { Reading } from "../reading.ts";
 import type { Store } from "../store/store.ts";
-import { sleep } from "../store/wait.ts";
+import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { Tailing } from "../tail/tailing.ts";
 import { Delegating } from "./delegating.ts";
@@ -29,14 +30,15 @@ interface Parts {
 }
 
 /** Wires everything that runs agents. */
-export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number) {
+export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number, onError: OnError) {
   const { store } = given;
   const live = new LiveRuns();
-  const evaluating = new Evaluating(store);
+  const evaluating = new Evaluating(store, onError);
   let isClosing = false;
+  const closing = new AbortController();
 
-  const shared = { ...given, live, leases: leaseTerms(leaseMs) };
-  const following = new Following(shared);
+  const shared = { ...given, live, leases: leaseTerms(leaseMs), onError };
+  const following = new Following({ ...shared, closing: closing.signal });
   const interrupting = new Interrupting(shared);
   const delegating = new Delegating({
     ...shared,
@@ -68,8 +70,9 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     isClosing = true;
     tailing.drain();
     const under = live.all();
-    await Promise.race([Promise.all(under.map(({ ended }) => ended)), sleep(limitMs)]);
+    await within(Promise.all(under.map(({ ended }) => ended)), limitMs);
     for (const run of live.all()) run.handOver();
+    closing.abort();
     await Promise.all(under.map(({ ended }) => ended));
     await evaluating.close();
   }

@@ -1,6 +1,7 @@
 import { runLoop, type LoopEnd, type LoopInput } from "@orcha/agent/loop";
 import { OrchaError, type EventInput, type EvaluationOutcome, type RunResult, type Usage } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf, type NewEvent } from "../batch.ts";
+import type { OnError } from "../failure.ts";
 import type { Lease, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { sleep } from "../store/wait.ts";
@@ -35,8 +36,10 @@ export class Driver {
   private readonly store: Store;
   private readonly surroundings: Surroundings;
   private readonly leaseMs: number;
+  private readonly onError: OnError;
 
-  constructor(store: Store, surroundings: Surroundings, leaseMs: number) {
+  constructor(store: Store, surroundings: Surroundings, leaseMs: number, onError: OnError) {
+    this.onError = onError;
     this.store = store;
     this.leaseMs = leaseMs;
     this.surroundings = surroundings;
@@ -72,7 +75,8 @@ export class Driver {
         this.tell(ref, live, events);
       }
     } catch (error) {
-      if (!(error instanceof Lost)) console.error(`orcha: run ${live.number} of session ${ref.sessionId} is left to recovery`, error);
+      // Whatever it was, the run goes on from its log when the lease has run out.
+      if (!(error instanceof Lost)) this.onError(error, { operation: "run", sessionId: ref.sessionId });
     } finally {
       keeper.stop();
       await drafts.close(live.isHandedOver);

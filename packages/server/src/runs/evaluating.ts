@@ -1,4 +1,5 @@
 import { isPlainObject, type Agent, type EvaluationDefinition, type EvaluationMetric, type EvaluationOutcome, type Metadata, type SessionEvent } from "@orcha/contract";
+import type { OnError } from "../failure.ts";
 import { writeOf, type NewEvent } from "../batch.ts";
 import type { SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -12,11 +13,13 @@ type Outcome = NewEvent<"evaluation.completed"> | NewEvent<"evaluation.failed">;
 /** Judges completed runs, beside the session's further life: no lease is held, and no result waits or changes. */
 export class Evaluating {
   private readonly store: Store;
+  private readonly onError: OnError;
   private readonly closing = new AbortController();
   private readonly underWay = new Set<Promise<unknown>>();
 
-  constructor(store: Store) {
+  constructor(store: Store, onError: OnError) {
     this.store = store;
+    this.onError = onError;
   }
 
   /** What the log says when a run has completed, in the same write. */
@@ -82,7 +85,7 @@ export class Evaluating {
         result: true,
       }));
     } catch (error) {
-      console.error(`orcha: the outcome of evaluation ${event.data.name} of session ${ref.sessionId} could not be recorded`, error);
+      this.onError(error, { operation: `evaluation ${event.data.name}`, sessionId: ref.sessionId });
     }
   }
 }

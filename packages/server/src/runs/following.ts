@@ -8,6 +8,8 @@ import { readRunState } from "./outcome.ts";
 import type { RunRef } from "./starting.ts";
 
 interface Parts {
+  /** Fires when the server is about to end: who follows a run shall ask another one. */
+  closing: AbortSignal;
   store: Store;
   surroundings: Surroundings;
   live: LiveRuns;
@@ -32,10 +34,11 @@ export class Following {
   }
 
   /**
-   * Tells of a run from now on, and last of its result and its evaluations. Ends early with the signal. Throws
+   * Tells of a run from now on, and last of its result and its evaluations. Ends early with the signal or the server. Throws
    * `session_not_found`, and `execution_failed` where no server goes on with the run.
    */
-  async *news({ ref, run }: RunRef, signal: AbortSignal): AsyncGenerator<RunNews, void> {
+  async *news({ ref, run }: RunRef, given: AbortSignal): AsyncGenerator<RunNews, void> {
+    const signal = AbortSignal.any([given, this.parts.closing]);
     let wait = shortest;
     let shown = "";
     let judgingSince: number | undefined;

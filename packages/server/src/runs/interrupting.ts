@@ -2,18 +2,26 @@ import { OrchaError, type Agents, type EventInput, type SessionSnapshot } from "
 import { completeBatch, lookupsOfBatch, writeOf, type NewEvent } from "../batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "../call.ts";
 import type { Changes } from "../changes.ts";
+import type { Idempotency } from "../idempotency.ts";
 import { readWholeEvent, type Reading, type SessionInput } from "../reading.ts";
-import type { Current, SessionRef, Store } from "../store/store.ts";
-import { sleep } from "../store/wait.ts";
+import type { Current, Receipt, SessionRef, Store } from "../store/store.ts";
+import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft, type DraftText } from "./draft.ts";
 import type { LiveRuns } from "./live-runs.ts";
+
+/** What a settlement did. */
+interface Settled {
+  children: SessionInput[];
+  isWritten: boolean;
+}
 
 interface Parts {
   agents: Agents;
   store: Store;
   reading: Reading;
   changes: Changes;
+  idempotency: Idempotency;
   surroundings: Surroundings;
   live: LiveRuns;
 }
@@ -49,16 +57,22 @@ export class Interrupting {
   private async interrupt(kind: "pause" | "stop", call: Call, input: SessionInput): Promise<SessionSnapshot> {
     agentOf(this.parts.agents, input.agent);
     const ref = refOf(call, input);
-    await this.checkSequence(call, ref);
-    const live = this.parts.live.get(ref);
-    if (live) {
-      live.interrupt(kind);
-      await Promise.race([live.ended, sleep(patienceMs[kind])]);
-    }
-    // A run that ended itself has moved the session on: what the caller expected was true before.
-    const settling = live ? { principal: call.principal } : call;
-    const children = await this.settle(kind, settling, ref);
-    for (const child of children) await this.interrupt(kind, { principal: call.principal }, child).catch(noChild);
+    await this.parts.idempotency.once<{ sessionId: string }>(call, kind, input, async (seal) => {
+      await this.checkSequence(call, ref);
+      const live = this.parts.live.get(ref);
+      if (live) {
+        live.interrupt(kind);
+        await within(live.ended, patienceMs[kind]);
+      }
+      // A run that ended itself has moved the session on: what the caller expected was true before.
+      const settling = live ? { principal: call.principal } : call;
+      const outcome = { sessionId: ref.sessionId };
+      const receipt = seal(outcome);
+      const { children, isWritten } = await this.settle(kind, settling, ref, receipt);
+      if (receipt && !isWritten) await this.parts.store.keepReceipt(ref, receipt);
+      for (const child of children) await this.interrupt(kind, { principal: call.principal }, child).catch(noChild);
+      return outcome;
+    });
     return this.parts.reading.get(call, input);
   }
 
@@ -72,23 +86,23 @@ export class Interrupting {
   }
 
   /** Writes the end of a run that didn't end itself. Answers the sessions that it had delegated. */
-  private async settle(kind: "pause" | "stop", call: Call, ref: SessionRef): Promise<SessionInput[]> {
+  private async settle(kind: "pause" | "stop", call: Call, ref: SessionRef, receipt: Receipt | undefined): Promise<Settled> {
     const { store, surroundings, changes } = this.parts;
     const draft = await store.draft(ref);
     const run = await this.lastRun(ref);
     const text = draft && readDraft(draft.body);
-    return changes.change<SessionInput[]>(
+    return changes.change<Settled>(
       ref,
       call,
       lookupsOfBatch([{ type: "run.stopped", data: {} }]),
       (current) => {
         const said = draft && draft.fence === current.lease?.fence && current.lease.until > 0 && text?.run === run ? text : undefined;
         const events = kind === "stop" ? stopping(current, run, said) : pausing(current, run, said);
-        if (events.length === 0) return { result: [] };
-        const write = writeOf(events, current, authorOf(call, surroundings));
+        if (events.length === 0) return { result: { children: [], isWritten: false } };
+        const write = writeOf(events, current, authorOf(call, surroundings), receipt);
         const { lease } = current;
         const freed = lease ? { lease: { ...lease, until: 0, fence: lease.fence + 1 } } : {};
-        return { write: { ...write, ...freed }, result: delegated(current) };
+        return { write: { ...write, ...freed }, result: { children: delegated(current), isWritten: true } };
       },
       { evenRunning: true },
     );

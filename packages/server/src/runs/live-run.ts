@@ -7,6 +7,9 @@ export type RunNews =
   | { type: "result"; result: RunResult }
   | { type: "evaluations"; evaluations: readonly EvaluationOutcome[] };
 
+/** How long one text stands before the next is told, in milliseconds: a model's pieces come faster than anyone reads. */
+const textMs = 20;
+
 /** A run that this process drives. Listeners see the newest state: a slow one misses texts in between, never the end. */
 export class LiveRun {
   readonly number: number;
@@ -15,10 +18,14 @@ export class LiveRun {
   /** Settles after `ended`. */
   readonly evaluated: Promise<readonly EvaluationOutcome[]>;
   private frame: StreamingRun | DelegatingRun | undefined;
+  private isLogged = false;
   isHandedOver = false;
+  private isEnded = false;
   private version = 0;
   private readonly controller = new AbortController();
-  private wakers = new Set<() => void>();
+  /** Called at each change, and those of `enders` at the end only. */
+  private readonly wakers = new Set<() => void>();
+  private readonly enders = new Set<() => void>();
   private settleEnd: (result: RunResult | undefined) => void = noop;
   private settleEvaluations: (outcomes: readonly EvaluationOutcome[]) => void = noop;
 
@@ -42,9 +49,9 @@ export class LiveRun {
     this.interrupt("lost");
   }
 
-  /** What was shown last. */
+  /** What was shown last, unless it is in the log. */
   get shown(): StreamingRun | DelegatingRun | undefined {
-    return this.frame;
+    return this.isLogged ? undefined : this.frame;
   }
 
   /** Calls whenever something else is shown, until the answer is called. */
@@ -55,19 +62,22 @@ export class LiveRun {
 
   show(frame: StreamingRun | DelegatingRun): void {
     this.frame = frame;
+    this.isLogged = false;
     this.version += 1;
     this.wake();
   }
 
-  /** Shows nothing any more: the text is in the log now, and whoever comes finds it there. */
+  /** The text is in the log now: whoever comes finds it there. */
   hide(): void {
-    this.frame = undefined;
+    this.isLogged = true;
   }
 
   end(result: RunResult | undefined, evaluations: Promise<readonly EvaluationOutcome[]>): void {
+    this.isEnded = true;
     this.settleEnd(result);
     evaluations.then(this.settleEvaluations, () => this.settleEvaluations([]));
     this.wake();
+    for (const ender of this.enders) ender();
   }
 
   /** Tells what happens from now on. Ends without a result where another process has the run now. */
@@ -79,12 +89,13 @@ export class LiveRun {
       if (this.version > seen && this.frame) {
         seen = this.version;
         yield { type: "frame", frame: this.frame };
+        if (!this.isEnded) await this.wait(this.enders, signal, textMs);
         continue;
       }
       // Settled promises are told of in a microtask; the last frame came before.
       await Promise.resolve();
       if (result !== "none") break;
-      if (this.version === seen) await this.change(signal);
+      if (this.version === seen) await this.wait(this.wakers, signal);
     }
     if (signal.aborted || result === "none" || result === undefined) return;
     yield { type: "result", result };
@@ -92,15 +103,20 @@ export class LiveRun {
     if (evaluations) yield { type: "evaluations", evaluations };
   }
 
-  private change(signal: AbortSignal): Promise<void> {
+  /** Waits to be woken, for the signal, or for the limit. */
+  private wait(wakers: Set<() => void>, signal: AbortSignal, limitMs?: number): Promise<void> {
     return new Promise((resolve) => {
-      const done = (): void => {
-        this.wakers.delete(done);
+      const timer = limitMs === undefined ? undefined : setTimeout(done, limitMs);
+      wakers.add(done);
+      signal.addEventListener("abort", done);
+      if (signal.aborted) done();
+
+      function done(): void {
+        clearTimeout(timer);
+        wakers.delete(done);
         signal.removeEventListener("abort", done);
         resolve();
-      };
-      this.wakers.add(done);
-      signal.addEventListener("abort", done);
+      }
     });
   }
 

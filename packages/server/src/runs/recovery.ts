@@ -1,6 +1,7 @@
 import type { Agents, ClientActionResult, EventInput } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf } from "../batch.ts";
-import type { Current, Lease, SessionRef, Store } from "../store/store.ts";
+import type { OnError } from "../failure.ts";
+import type { Current, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft } from "./draft.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
@@ -15,6 +16,7 @@ interface Parts {
   live: LiveRuns;
   runner: Runner;
   leases: LeaseTerms;
+  onError: OnError;
 }
 
 /** How often one run is taken over before it is given up: what kills its server each time would go on for ever. */
@@ -46,7 +48,7 @@ export class Recovery {
         const due = await store.due({ agents: some, now: surroundings.now(), limit: sweepLimit });
         await Promise.all(due.filter(({ tenant }) => !tenant.startsWith(reserved)).map((ref) => this.attend(ref)));
       } catch (error) {
-        console.error("orcha: looking for crashed runs failed, and is tried again", error);
+        this.parts.onError(error, { operation: "sweep" });
       }
     }
   }
@@ -57,7 +59,7 @@ export class Recovery {
     const attending =
       this.busy.get(name) ??
       this.moveOn(ref)
-        .catch((error: unknown) => console.error(`orcha: session ${ref.sessionId} can't be moved on now`, error))
+        .catch((error: unknown) => this.parts.onError(error, { operation: "sweep", sessionId: ref.sessionId }))
         .finally(() => this.busy.delete(name));
     this.busy.set(name, attending);
     return attending;
@@ -83,9 +85,9 @@ export class Recovery {
     const text = draft && readDraft(draft.body);
     const last = log?.last;
     if (!log) return;
-    let lease: Lease | undefined;
+    let start: (() => void) | undefined;
     const taken = await store.append(ref, [], (current) => {
-      lease = undefined;
+      start = undefined;
       const now = surroundings.now();
       if (!current.lease || !isAbandoned(current, now) || current.view.snapshot.sequence !== log.sequence) return { result: false };
       const author = { now };
@@ -99,10 +101,12 @@ export class Recovery {
         const events = completeBatch([...said, givenUp(last)], current.view);
         return { write: { ...writeOf(events, current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
-      lease = leases.next(current.lease.fence, now);
-      return { write: { ...writeOf(said, current, author), lease }, result: true };
+      const lease = leases.next(current.lease.fence, now);
+      const write = writeOf(said, current, author);
+      start = () => void runner.drive(ref, last.number, lease, hosted, log, write);
+      return { write: { ...write, lease }, result: true };
     });
-    if (taken?.result === true && lease && last) runner.drive(ref, last.number, lease, hosted);
+    if (taken?.result === true) start?.();
   }
 
   /** Ends calls whose time is over; the run goes on when none is left, or fails where the definition says so. */
@@ -113,12 +117,12 @@ export class Recovery {
     const clientActions = agents[ref.agent]?.definition.clientActions ?? {};
     const run = hosted && log.last?.isHosted && log.last.end === undefined ? log.last : undefined;
     const numbered = log.last ? { run: log.last.number } : {};
-    let lease: Lease | undefined;
+    let start: (() => void) | undefined;
     const before = await store.read(ref, []);
     if (!before) return;
     const lookups = lookupsOfBatch([resolved(expiredCalls(before, surroundings.now()).map(({ callId }) => ({ callId })), {})]);
     await store.append(ref, lookups, (current) => {
-      lease = undefined;
+      start = undefined;
       const now = surroundings.now();
       const calls = expiredCalls(current, now);
       if (calls.length === 0 || current.view.snapshot.sequence !== log.sequence) return { result: false };
@@ -129,11 +133,13 @@ export class Recovery {
         events.push({ type: "run.failed", ...numbered, data: { status: "failed", error } });
       }
       const write = writeOf(completeBatch(events, current.view), current, { now });
-      const goesOn = run && !failing && write.view.snapshot.pendingClientActions.length === 0 && write.view.snapshot.status === "active";
-      if (goesOn) lease = leases.next(current.lease?.fence ?? 0, now);
-      return { write: lease ? { ...write, lease } : write, result: true };
+      const { pendingClientActions, status } = write.view.snapshot;
+      if (!run || !hosted || failing || pendingClientActions.length > 0 || status !== "active") return { write, result: true };
+      const lease = leases.next(current.lease?.fence ?? 0, now);
+      start = () => void runner.drive(ref, run.number, lease, hosted, log, write);
+      return { write: { ...write, lease }, result: true };
     });
-    if (lease && run && hosted) runner.drive(ref, run.number, lease, hosted);
+    start?.();
   }
 }
 

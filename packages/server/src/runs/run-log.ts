@@ -1,7 +1,7 @@
 import { addUsage, Transcript, type AssistantContent, type EventOf, type SessionEvent, type ToolCallContent, type ToolResultContent, type Turn, type Usage } from "@orcha/contract";
 import type { OpenRound } from "@orcha/agent/loop";
 import { breathe, chunk, readWholeEvent } from "../reading.ts";
-import type { SessionRef, Store } from "../store/store.ts";
+import type { SessionRef, SessionWrite, Store } from "../store/store.ts";
 
 /** What the log tells of a session's last run. */
 export interface LastRun {
@@ -39,6 +39,13 @@ export interface RunLog {
   /** The highest run number. */
   runs: number;
   last: LastRun | undefined;
+  /** Reads on, once, with what was written right behind it: nobody has to ask the store for what it was just told. */
+  after: (write: SessionWrite) => RunLog;
+}
+
+/** The log of a session that is still to be written. */
+export function emptyRunLog(): RunLog {
+  return new RunLogReader().log();
 }
 
 /** Reads a session's log for its next run, or for the one that goes on; nothing where the session is unknown. */
@@ -117,7 +124,12 @@ class RunLogReader {
     const { sequence, variables, loadedSkills, runs } = this;
     const turns = this.transcript.turns();
     const last = this.last && { ...this.last, open: this.openRound(turns) };
-    return { sequence, variables, turns, loadedSkills, runs, last };
+    return { sequence, variables, turns, loadedSkills, runs, last, after: (write) => this.after(write) };
+  }
+
+  private after({ events }: SessionWrite): RunLog {
+    for (const { body, sequence } of events) this.add(readWholeEvent(body), sequence);
+    return this.log();
   }
 
   private start({ run, timestamp, data }: EventOf<"run.started">): void {

@@ -4,7 +4,8 @@ import type { LoopTool } from "@orcha/agent/loop";
 import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata } from "@orcha/contract";
 import { agentOf } from "../call.ts";
 import { keysOf } from "../metadata.ts";
-import type { Lease, SessionRef, Store } from "../store/store.ts";
+import type { OnError } from "../failure.ts";
+import type { Lease, SessionRef, SessionWrite, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { actionTool, clientActionTool } from "./action-tool.ts";
 import { Driver } from "./driver.ts";
@@ -14,7 +15,7 @@ import { fillIn, joinParts, skillCatalogue } from "./instructions.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
 import { LiveRun } from "./live-run.ts";
 import type { LiveRuns } from "./live-runs.ts";
-import { readRunLog, type LastRun } from "./run-log.ts";
+import type { LastRun, RunLog } from "./run-log.ts";
 import { skillTool, Skills } from "./skills.ts";
 
 /** Makes the tools by which an agent delegates; none for a session that was delegated itself. */
@@ -27,6 +28,7 @@ interface Parts {
   surroundings: Surroundings;
   live: LiveRuns;
   leases: LeaseTerms;
+  onError: OnError;
   evaluating: Evaluating;
   delegation: DelegationTools;
 }
@@ -46,7 +48,7 @@ export class Runner {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    this.driver = new Driver(parts.store, parts.surroundings, parts.leases.leaseMs);
+    this.driver = new Driver(parts.store, parts.surroundings, parts.leases.leaseMs, parts.onError);
   }
 
   isHosted(agent: string): boolean {
@@ -72,33 +74,40 @@ export class Runner {
   }
 
   /**
-   * Drives the session's last run in the background, on from where its log ends. The lease is held already; whatever
-   * goes wrong here is for recovery, once it has run out.
+   * Drives the session's last run in the background, on from where its log ends: with the write that took the lease.
+   * Whatever goes wrong here is for recovery, once the lease has run out.
    */
-  drive(ref: SessionRef, run: number, lease: Lease, hosted: HostedAgent): LiveRun {
+  drive(ref: SessionRef, run: number, lease: Lease, hosted: HostedAgent, log: RunLog, write: SessionWrite): LiveRun {
     const live = new LiveRun(run);
     this.parts.live.add(ref, live);
-    void this.begin(ref, live, lease, hosted)
+    void this.begin(ref, live, lease, hosted, log, write)
       .catch((error: unknown) => {
-        console.error(`orcha: run ${run} of session ${ref.sessionId} could not be driven`, error);
+        this.parts.onError(error, { operation: "run", sessionId: ref.sessionId });
         live.end(undefined, Promise.resolve([]));
       })
       .finally(() => this.parts.live.remove(ref, live));
     return live;
   }
 
-  private async begin(ref: SessionRef, live: LiveRun, lease: Lease, hosted: HostedAgent): Promise<void> {
-    const { store, surroundings, evaluating } = this.parts;
-    const [log, current] = await Promise.all([readRunLog(store, ref), store.read(ref, [])]);
-    const last = log?.last;
-    if (!log || !current || !last || last.number !== live.number) throw new TypeError("the log has another last run");
+  private async begin(
+    ref: SessionRef,
+    live: LiveRun,
+    lease: Lease,
+    hosted: HostedAgent,
+    before: RunLog,
+    write: SessionWrite,
+  ): Promise<void> {
+    const { surroundings, evaluating } = this.parts;
+    const log = before.after(write);
+    const { last } = log;
+    if (last?.number !== live.number) throw new TypeError("the log has another last run");
     const { agent, implementation, model } = hosted;
-    const { metadata } = current.view.snapshot;
+    const { metadata, lineage } = write.view.snapshot;
     const skills = new Skills(implementation.skills ?? {}, log.loadedSkills);
     await skills.ready();
     const instructions = fillIn(implementation.instructions, log.variables);
     const catalogue = skillCatalogue(agent.definition);
-    const isChild = current.view.snapshot.lineage?.origin === "delegated";
+    const isChild = lineage?.origin === "delegated";
     const delegation = this.parts.delegation(ref, agent, implementation, isChild, last);
     const { output } = agent.definition;
     await this.driver.drive({

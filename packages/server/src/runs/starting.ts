@@ -5,12 +5,12 @@ import { untilDone, type Changes } from "../changes.ts";
 import type { Idempotency } from "../idempotency.ts";
 import { readMetadata, readVariables } from "../metadata.ts";
 import type { SessionInput } from "../reading.ts";
-import type { Current, Lease, SessionRef, Store } from "../store/store.ts";
+import type { Current, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { readCapabilities, readContent } from "./content.ts";
 import { fillIn } from "./instructions.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
-import { readRunLog } from "./run-log.ts";
+import { emptyRunLog, readRunLog } from "./run-log.ts";
 import type { Runner } from "./runner.ts";
 
 export interface RunInput {
@@ -84,7 +84,7 @@ export class Starting {
       const outcome = { sessionId, run: 1 };
       const write = writeOf([created, started, said(content, 1)], undefined, authorOf(call, surroundings), seal(outcome));
       await store.create(ref, { ...write, lease });
-      runner.drive(ref, 1, lease, hosted);
+      runner.drive(ref, 1, lease, hosted, emptyRunLog(), write);
       return outcome;
     });
     return { ref: { tenant: call.principal.tenant, agent: input.agent, sessionId: opened.sessionId }, run: opened.run };
@@ -101,25 +101,28 @@ export class Starting {
     const clientCapabilities = readCapabilities(hosted.agent, input.clientCapabilities);
     const ref = refOf(call, input);
     const { run } = await idempotency.once<{ run: number }>(call, "resume", input, async (seal) => {
-      let lease: Lease | undefined;
+      let start: (() => void) | undefined;
       const outcome = await untilDone(async () => {
         const log = await readRunLog(store, ref);
         if (!log) throw sessionNotFound(ref.sessionId);
         fillIn(hosted.implementation.instructions, log.variables);
         const number = log.runs + 1;
         return this.parts.changes.change<{ run: number } | undefined>(ref, call, [], (current) => {
+          start = undefined;
           const { snapshot } = current.view;
           if (snapshot.sequence !== log.sequence) return { result: undefined };
           this.check(ref, current);
           const resumed: NewEvent[] = snapshot.status === "paused" ? [{ type: "session.resumed", data: { status: "active" } }] : [];
-          lease = this.parts.leases.next(current.lease?.fence ?? 0, surroundings.now());
+          const lease = this.parts.leases.next(current.lease?.fence ?? 0, surroundings.now());
           const inputs = [runner.started(number, input.agent, hosted, clientCapabilities, lease), said(content, number)];
           const result = { run: number };
           const batch = [...resumed, ...completeBatch(inputs, current.view)];
-          return { write: { ...writeOf(batch, current, authorOf(call, surroundings), seal(result)), lease }, result };
+          const write = writeOf(batch, current, authorOf(call, surroundings), seal(result));
+          start = () => void runner.drive(ref, number, lease, hosted, log, write);
+          return { write: { ...write, lease }, result };
         });
       });
-      if (lease) runner.drive(ref, outcome.run, lease, hosted);
+      start?.();
       return outcome;
     });
     return { ref, run };

@@ -29,6 +29,10 @@ function isBusy(error: unknown): boolean {
 }
 
 function toStorageError(error: unknown): unknown {
+  // What better-sqlite3 throws once its file is closed; what was under way then is tried elsewhere.
+  if (error instanceof TypeError && error.message === "The database connection is not open") {
+    return new OrchaError("storage_error", "the store is closed", { cause: error });
+  }
   if (!(error instanceof Database.SqliteError)) return error;
   return new OrchaError("storage_error", reasonOf(error.code), { cause: error });
 }

@@ -1,10 +1,11 @@
-import { invalidInput, lookupsOf, type Agents, type TailFrame, type TailPiece } from "@orcha/contract";
+import { invalidInput, type Agents, type SessionSnapshot, type TailFrame, type TailPiece } from "@orcha/contract";
 import { agentOf, refOf, sessionNotFound, type Call } from "../call.ts";
-import { readItem, readSnapshot, readWholeEvent, type SessionInput } from "../reading.ts";
+import { readItem, readSnapshot, type SessionInput } from "../reading.ts";
 import { readDraft } from "../runs/draft.ts";
 import type { LiveRuns } from "../runs/live-runs.ts";
 import type { SessionRef, Store } from "../store/store.ts";
 import { Bell } from "./bell.ts";
+import { Steps } from "./steps.ts";
 
 export interface TailInput extends SessionInput {
   after?: number;
@@ -17,14 +18,18 @@ export interface NumberedFrame {
   id?: number;
 }
 
+/** Frames that come at once. */
+export interface Told {
+  frames: readonly NumberedFrame[];
+  /** Where others are told the same: what was written for the first one. */
+  memo?: { text?: string };
+}
+
 interface Parts {
   agents: Agents;
   store: Store;
   live: LiveRuns;
 }
-
-/** How many events are told of at once. */
-const batch = 500;
 
 /** How long a lost notice may go unnoticed, in milliseconds. */
 const lookMs = 5000;
@@ -49,11 +54,13 @@ const pieceMs = 20_000;
 export class Tailing {
   private readonly parts: Parts;
   private readonly bell: Bell;
+  private readonly steps: Steps;
   private readonly draining = new AbortController();
 
   constructor(parts: Parts) {
     this.parts = parts;
     this.bell = new Bell(parts.store);
+    this.steps = new Steps(parts.store, this.bell);
   }
 
   /** Asks every reader to open its stream again. */
@@ -62,15 +69,16 @@ export class Tailing {
   }
 
   /** Opens a tail. Throws `session_not_found`, and `invalid_input` for an `after` in the future, before the first frame. */
-  async open(call: Call, input: TailInput, signal: AbortSignal): Promise<AsyncGenerator<NumberedFrame, void>> {
+  async open(call: Call, input: TailInput, signal: AbortSignal): Promise<AsyncGenerator<Told, void>> {
     agentOf(this.parts.agents, input.agent);
     const ref = refOf(call, input);
     const text = await this.parts.store.snapshot(ref);
     if (text === undefined) throw sessionNotFound(input.sessionId);
-    const { sequence } = readSnapshot(text);
+    const snapshot = readSnapshot(text);
+    const { sequence } = snapshot;
     const after = input.after ?? sequence;
     if (after > sequence) throw invalidInput(["after"], `must be at most ${sequence}, the session's sequence`);
-    return this.frames(ref, after, signal);
+    return this.frames(ref, after, snapshot, signal);
   }
 
   /** Waits for the next piece of a tail, within half a minute. */
@@ -80,13 +88,14 @@ export class Tailing {
     const frames: TailFrame[] = [];
     let { after } = input;
     try {
-      for await (const { frame, id } of await this.open(call, input, controller.signal)) {
-        if (frame.type === "ready" && after === undefined) after = frame.sequence;
-        if (id !== undefined) after = id;
-        frames.push(frame);
-        const isOver = frame.type === "end" || frame.type === "reconnect";
-        // Caught up, with something to tell: that is a piece.
-        if (isOver || (frames.length > 1 && frame.type !== "item")) break;
+      for await (const told of await this.open(call, input, controller.signal)) {
+        for (const { frame, id } of told.frames) {
+          if (frame.type === "ready" && after === undefined) after = frame.sequence;
+          if (id !== undefined) after = id;
+          frames.push(frame);
+        }
+        // That nothing has happened yet is no piece.
+        if (frames.some(({ type }) => type !== "ready")) break;
       }
     } finally {
       clearTimeout(timer);
@@ -95,7 +104,7 @@ export class Tailing {
     return { frames, after: after ?? 0 };
   }
 
-  private async *frames(ref: SessionRef, start: number, given: AbortSignal): AsyncGenerator<NumberedFrame, void> {
+  private async *frames(ref: SessionRef, start: number, found: SessionSnapshot, given: AbortSignal): AsyncGenerator<Told, void> {
     const waiter = new Waiter();
     const wake = (): void => waiter.wake();
     const leave = this.bell.listen(ref, wake);
@@ -104,46 +113,43 @@ export class Tailing {
     drain.addEventListener("abort", wake);
     const told = new ToldText();
     let after = start;
+    let snapshot = found;
     let isReady = false;
-    let status = "";
     try {
       while (!given.aborted) {
         if (drain.aborted) {
-          yield { frame: { type: "reconnect", reason: "the server is about to end" } };
+          yield only({ type: "reconnect", reason: "the server is about to end" });
           return;
         }
         waiter.reset();
-        const bodies = await this.parts.store.events(ref, after + 1, after + batch);
-        if (!bodies) {
-          yield { frame: { type: "end", reason: "deleted" } };
+        const step = await this.steps.next(ref, after);
+        if (step === "gone") {
+          yield only({ type: "end", reason: "deleted" });
           return;
         }
-        if (bodies.length > 0) {
-          const through = after + bodies.length;
-          const lookups = [...new Set(bodies.flatMap((body) => lookupsOfBody(body)))];
-          const changed = await this.parts.store.changed(ref, { after, through, lookups });
-          if (!changed) continue;
-          for (const { position, body } of changed.items) yield { frame: { type: "item", item: itemOf(body, position), position }, id: after };
-          after = through;
-          const snapshot = readSnapshot(changed.snapshot);
-          status = snapshot.status;
-          yield { frame: { type: "snapshot", snapshot }, id: after };
-          if (bodies.length === batch) continue;
-          // Caught up; what a snapshot of before said of the run may be over.
-        } else if (status === "") {
-          const text = await this.parts.store.snapshot(ref);
-          if (text !== undefined) status = readSnapshot(text).status;
+        if (step !== "none") {
+          const id = after;
+          ({ snapshot, through: after } = step);
+          yield {
+            frames: [
+              ...step.items.map(({ position, body }) => ({ frame: { type: "item" as const, item: itemOf(body, position), position }, id })),
+              { frame: { type: "snapshot", snapshot }, id: after },
+            ],
+            memo: step.memo,
+          };
+          if (step.isCut) continue;
         }
-        if (!isReady) yield { frame: { type: "ready", sequence: after } };
+        if (!isReady) yield only({ type: "ready", sequence: after });
         isReady = true;
-        if (status === "completed") {
-          yield { frame: { type: "end", reason: "completed" } };
+        if (snapshot.status === "completed") {
+          yield only({ type: "end", reason: "completed" });
           return;
         }
-        const text = await this.text(ref);
+        const isAtWork = snapshot.runStatus === "running";
+        const text = isAtWork ? await this.text(ref) : undefined;
         const frame = text && told.next(text);
-        if (frame) yield { frame };
-        await this.wait(ref, waiter);
+        if (frame) yield only(frame);
+        await this.wait(ref, waiter, isAtWork);
       }
     } finally {
       leave();
@@ -154,27 +160,23 @@ export class Tailing {
 
   /** The answer in the making: this process's own as it is, another's as it was last stored. */
   private async text(ref: SessionRef): Promise<RoundText | undefined> {
-    const frame = this.parts.live.get(ref)?.shown;
-    if (frame) return frame.status === "streaming" ? { run: frame.run, round: frame.round, text: frame.output } : undefined;
+    const live = this.parts.live.get(ref);
+    if (live) {
+      const { shown } = live;
+      return shown?.status === "streaming" ? { run: shown.run, round: shown.round, text: shown.output } : undefined;
+    }
     const stored = await this.parts.store.draft(ref);
-    const draft = stored && readDraft(stored.body);
-    // Of a run that has ended the log tells.
-    return draft && (await this.isAtWork(ref)) ? draft : undefined;
+    return stored && readDraft(stored.body);
   }
 
-  private async wait(ref: SessionRef, waiter: Waiter): Promise<void> {
+  private async wait(ref: SessionRef, waiter: Waiter, isAtWork: boolean): Promise<void> {
     const live = this.parts.live.get(ref);
     const leave = live?.onShow(() => waiter.wake());
     try {
-      await waiter.wait(live ? lookMs : (await this.isAtWork(ref)) ? draftMs : lookMs);
+      await waiter.wait(isAtWork && !live ? draftMs : lookMs);
     } finally {
       leave?.();
     }
-  }
-
-  private async isAtWork(ref: SessionRef): Promise<boolean> {
-    const text = await this.parts.store.snapshot(ref);
-    return text !== undefined && readSnapshot(text).runStatus === "running";
   }
 }
 
@@ -226,9 +228,8 @@ class Waiter {
   }
 }
 
-function lookupsOfBody(body: string): string[] {
-  const event = readWholeEvent(body);
-  return event ? lookupsOf(event) : [];
+function only(frame: TailFrame): Told {
+  return { frames: [{ frame }] };
 }
 
 type WireItem = Extract<TailFrame, { type: "item" }>["item"];
