@@ -8,26 +8,35 @@ const nearEnd = 48;
  * Browsers do the former by themselves, but not all of them, and none at the very top.
  */
 export function useAnchoredScroll(list: RefObject<HTMLElement | null>): { onScroll: () => void } {
-  const isAtEnd = useRef(true);
-  const anchor = useRef<{ element: Element; top: number } | undefined>(undefined);
+  const known = useRef<{ isAtEnd: boolean; scrollTop: number; anchor?: Element; top: number }>({ isAtEnd: true, scrollTop: 0, top: 0 });
 
   function remember(): void {
     const element = list.current;
     if (!element) return;
-    isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd;
     const { top } = element.getBoundingClientRect();
-    const visible = [...element.querySelectorAll("[data-item]")].find((item) => item.getBoundingClientRect().bottom > top);
-    anchor.current = visible && { element: visible, top: visible.getBoundingClientRect().top };
+    const anchor = [...element.querySelectorAll("[data-item]")].find((item) => item.getBoundingClientRect().bottom > top);
+    known.current = {
+      isAtEnd: isNearEnd(element),
+      scrollTop: element.scrollTop,
+      ...(anchor && { anchor }),
+      top: anchor?.getBoundingClientRect().top ?? 0,
+    };
   }
 
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
-    const { current: kept } = anchor;
-    if (isAtEnd.current) element.scrollTop = element.scrollHeight;
-    else if (kept?.element.isConnected === true) element.scrollTop += kept.element.getBoundingClientRect().top - kept.top;
+    const { isAtEnd, scrollTop, anchor, top } = known.current;
+    // A reader may have scrolled without an event yet: that stays, too.
+    const scrolled = element.scrollTop - scrollTop;
+    if (isAtEnd && (scrolled >= 0 || isNearEnd(element))) element.scrollTop = element.scrollHeight;
+    else if (anchor?.isConnected === true) element.scrollTop += anchor.getBoundingClientRect().top - top + scrolled;
     remember();
   });
 
   return { onScroll: remember };
+}
+
+function isNearEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): boolean {
+  return scrollHeight - scrollTop - clientHeight < nearEnd;
 }
