@@ -108,6 +108,25 @@ describe("a connection", () => {
     expect(bed.numSent("history")).toBe(1);
   });
 
+  test("with a hole in it is opened once more, then from a page that is read anew, and then given up", async () => {
+    for (const [numHoles, expected] of [[1, [1, 2, "live"]], [2, [2, 3, "live"]], [9, [2, 4, "failed"]]] as const) {
+      const bed = serverOf();
+      const sessionId = await openedWith(bed, 2);
+      const item = { id: "message:99", type: "message", role: "user", content: [], createdAt: "" };
+      const hole = `data: ${JSON.stringify({ type: "item", item, position: 99 })}\n\n`;
+      bed.intercept((operation) => {
+        if (operation !== "tail" || bed.numSent("tail") > numHoles) return undefined;
+        return new Response(hole, { headers: { "content-type": "text/event-stream" } });
+      });
+      const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+      await expect.poll(() => [bed.numSent("history"), bed.numSent("tail"), page.all.at(-1)?.connection]).toEqual(expected);
+      expect(page.current.items.map(wordsOf)).toEqual(["0", "1"]);
+      if (numHoles === 9) continue;
+      await say(bed, sessionId, "2");
+      await expect.poll(() => page.current.items.map(wordsOf)).toEqual(["0", "1", "2"]);
+    }
+  });
+
   test("tells of an older page that didn't come, and takes another try", async () => {
     const bed = serverOf();
     const sessionId = await openedWith(bed, 4);

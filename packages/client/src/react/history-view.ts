@@ -109,7 +109,9 @@ export function withOlder<T extends AgentTypes>(view: HistoryView<T>, items: rea
 }
 
 /** A tail that goes on behind what is loaded: items are missing between. */
-export class MissingItems extends Error {}
+export class MissingItems extends Error {
+  override readonly message = "items are missing before what the tail tells";
+}
 
 /** Moves the view on by a frame. Gives the same view back where nothing changes; throws `MissingItems`. */
 export function withFrame<T extends AgentTypes>(view: HistoryView<T>, frame: TailFrame<T>): HistoryView<T> {

@@ -37,6 +37,8 @@ export class LiveHistory<T extends AgentTypes> {
   private tail: AbortController | undefined;
   /** Of the view that the tail goes on from; another one was written by somebody else. */
   private pin: HistoryView["pin"] | undefined;
+  /** Items were missing, and the page was read anew; a second time would not help. */
+  private wasReset = false;
   private older: Promise<void> | undefined;
   private readonly answers = new Map<string, Promise<ExecutionResult<T>>>();
 
@@ -50,7 +52,7 @@ export class LiveHistory<T extends AgentTypes> {
   /** Keeps the view that is in the cache up to date, until the answer is called. */
   open(): () => void {
     this.users += 1;
-    if (!this.tail || this.view()?.pin !== this.pin) this.reconnect();
+    if (!this.tail || this.view()?.pin !== this.pin) this.start();
     let isOpen = true;
     return () => {
       if (isOpen) this.users -= 1;
@@ -62,8 +64,13 @@ export class LiveHistory<T extends AgentTypes> {
     };
   }
 
-  /** Opens the tail anew: after a failure that was seen to, such as a token that had run out. */
+  /** Opens the tail anew, after a failure that was seen to, such as a token that had run out. */
   reconnect(): void {
+    this.wasReset = false;
+    this.start();
+  }
+
+  private start(): void {
     this.tail?.abort();
     this.tail = new AbortController();
     this.pin = this.view()?.pin;
@@ -167,11 +174,16 @@ export class LiveHistory<T extends AgentTypes> {
         }
         return;
       } catch (cause) {
-        if (!(cause instanceof MissingItems) || misses === 2) {
+        const isMissing = cause instanceof MissingItems;
+        if (isMissing && misses === 0) continue;
+        if (!isMissing || this.wasReset) {
           set({ connection: "failed", error: toOrchaError(cause) });
           return;
         }
-        if (misses === 1) await this.queryClient.resetQueries({ queryKey: this.key, exact: true });
+        this.wasReset = true;
+        // Its users open the tail of the page that comes.
+        await this.queryClient.resetQueries({ queryKey: this.key, exact: true });
+        return;
       }
     }
   }
