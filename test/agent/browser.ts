@@ -12,7 +12,8 @@ export async function startBrowser(): Promise<FoundBrowser> {
   try {
     const { default: packaged } = await import("@sparticuz/chromium");
     const executablePath = await packaged.executablePath();
-    return await tried(executablePath, packaged.args);
+    // In one process, as it is meant for small machines, the browser would end with its first window.
+    return await tried(executablePath, packaged.args.filter((flag) => flag !== "--single-process" && flag !== "--no-zygote"));
   } catch (error) {
     reasons.push(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
   }

@@ -75,7 +75,7 @@ describe("the proxy never gets in the way", () => {
     expect(inspect(orcha.supportAgent)).toContain("history");
     expect(JSON.stringify(orcha)).toBe("{}");
     expect(JSON.stringify({ orcha })).toBe('{"orcha":{}}');
-    expect(JSON.stringify(orcha.supportAgent)).toBe("{}");
+    expect(JSON.stringify(orcha.supportAgent)).toBe('{"agent":"supportAgent"}');
     expect({ ...orcha }).toEqual({});
     expect(Object.keys(orcha)).toEqual([]);
     expect(Object.entries(orcha)).toEqual([]);

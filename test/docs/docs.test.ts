@@ -20,12 +20,14 @@ beforeAll(() => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, sample.file === undefined ? snippetModule(sample) : sample.code);
   }
+  // Where the README has shown what agents are, other pages take it for granted.
+  writeFileSync(join(folder, "docs-react/agents.ts"), 'export * from "../../../agents.ts";\n');
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({
       extends: "../../../tsconfig.base.json",
-      compilerOptions: { noEmit: true, composite: false, declaration: false, declarationMap: false, types: ["node"], lib: ["es2024", "dom"] },
-      include: ["**/*.ts"],
+      compilerOptions: { noEmit: true, composite: false, declaration: false, declarationMap: false, jsx: "react-jsx", types: ["node"], lib: ["es2024", "dom"] },
+      include: ["**/*.ts", "**/*.tsx"],
     }),
   );
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A TypeScript sample of a page: a whole file where its first line names one, else a snippet. */
+/** A TypeScript sample of a page: a whole file where its first line names one, else a snippet. With JSX it is a file. */
 export interface Sample {
   page: string;
   line: number;
@@ -22,12 +22,12 @@ export function pages(): string[] {
 /** Reads the samples of a page, in order. */
 export function samplesOf(page: string): Sample[] {
   const text = readFileSync(join(root, page), "utf8");
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => {
+  return [...text.matchAll(/^```(?:ts|tsx(?=\n\/\/ [\w.-]+\.tsx\n))\n([\s\S]*?)^```$/gm)].map((match) => {
     const code = match[1] ?? "";
     return {
       page,
       line: text.slice(0, match.index).split("\n").length + 1,
-      file: /^\/\/ ([\w.-]+\.ts)\n/.exec(code)?.[1],
+      file: /^\/\/ ([\w.-]+\.tsx?)\n/.exec(code)?.[1],
       code,
       prints: [...code.matchAll(/console\.log\(.*\); \/\/ (.+)$/gm)].map((comment) => comment[1] ?? ""),
     };

@@ -158,6 +158,26 @@ describeStores("a tail", (make) => {
     }
   });
 
+  test("doesn't tell again, as in the making, an answer that is said", async () => {
+    const store = await make();
+    let goOn = (): void => {};
+    const looked = new Promise<void>((resolve) => (goOn = resolve));
+    const toolCalls = [{ name: "lookup_order", arguments: { orderId: "A-1" } }];
+    const first = { text: "One, two, three, four, five, six, seven", chunkSize: 5, delayMs: 70, toolCalls };
+    const bed = bedOf(store, { support: [first, async () => (await looked, { text: "Eight" })] });
+    const run = bed.orcha.supportAgent.run({ content: "Count", variables });
+    const { orcha } = bedOf(store, {});
+    await expect.poll(() => bed.models.supportAgent.requests.length, { timeout: 5000 }).toBe(2);
+    for (const reader of [bed.orcha, orcha]) {
+      const frames = until(reader.supportAgent.tail(run.sessionId, { signal: AbortSignal.timeout(100) }), () => false);
+      expect((await frames).map(({ type }) => type)).toEqual(["ready"]);
+    }
+    goOn();
+    await run.evaluations;
+    const frames = until(orcha.supportAgent.tail(run.sessionId, { signal: AbortSignal.timeout(100) }), () => false);
+    expect((await frames).map(({ type }) => type)).toEqual(["ready"]);
+  });
+
   test("is asked to reconnect where its server ends, and goes on with another", async () => {
     const store = await make();
     const [one, two] = [bedOf(store, {}), bedOf(store, {})];
@@ -173,13 +193,16 @@ describeStores("a tail", (make) => {
       },
     });
     const { session } = await orcha.supportAgent.restore([{ role: "user", content: "one" }]);
-    const frames = orcha.supportAgent.tail(session.sessionId)[Symbol.asyncIterator]();
+    const losses: string[] = [];
+    const frames = orcha.supportAgent.tail(session.sessionId, { onDisconnect: ({ code }) => losses.push(code) })[Symbol.asyncIterator]();
     await frames.next();
+    expect(losses).toEqual([]);
     const following = frames.next();
     await one.service.drain(0);
     await orcha.supportAgent.append(session.sessionId, say("two"));
     expect(textOf((await following).value as Frame)).toBe("two");
     expect(asked).toBe(2);
+    expect(losses).toEqual(["network"]);
     await frames.return?.(undefined);
   });
 });

@@ -15,6 +15,7 @@ import type {
   TailFrame,
   ToolResult,
 } from "@orcha/contract";
+import type { OrchaError } from "./error.ts";
 import type { Execution, ExecutionResult } from "./execution.ts";
 import type { Method } from "./method.ts";
 
@@ -69,6 +70,8 @@ export interface PagesOptions extends CallOptions {
 export interface TailOptions extends CallOptions {
   /** The event that the app knows of already: a page's `throughSequence`. By default now. */
   after?: number;
+  /** Told each time that the connection is lost; a `ready` frame says that the next one has caught up. */
+  onDisconnect?: (error: OrchaError) => void;
 }
 
 /** Which sessions; filters are exact, and all must hold. */
@@ -140,6 +143,9 @@ export type ResumeInput<T extends AgentTypes = AnyAgentTypes> =
 
 /** The sessions of one agent. Calls throw `OrchaError`; each has a `safe` that returns `{ data, error }` instead. */
 export interface AgentClient<T extends AgentTypes = AnyAgentTypes> {
+  /** The agent's key. */
+  readonly agent: string;
+
   /** Creates an empty session. */
   readonly create: Method<[options?: CreateOptions<T>], SessionSnapshot<T>>;
 

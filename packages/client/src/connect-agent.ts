@@ -1,5 +1,5 @@
 import type { AgentDefinition, AnyAgentTypes, SessionEvents, SessionHistory } from "@orcha/contract";
-import type { AgentClient, PageOptions, WriteOptions } from "./agent-client.ts";
+import type { AgentClient, WriteOptions } from "./agent-client.ts";
 import type { Connection } from "./connection.ts";
 import { createExecution, type Execution, type ExecutionResult, type Work } from "./execution.ts";
 import { method } from "./method.ts";
@@ -13,18 +13,20 @@ import { verifyArguments } from "./verify.ts";
 export function connectAgent(connection: Connection, agent: string, definition?: AgentDefinition): AgentClient {
   const { rpc, read, write } = connection;
 
-  async function history(sessionId: string, options: PageOptions = {}): Promise<SessionHistory> {
-    const answer = await read(rpc.history, { ...options, agent, sessionId });
-    const items = answer.items.map(markUnknownItem);
-    return { ...answer, items: definition ? await Promise.all(items.map((item) => verifyArguments(item, definition))) : items };
-  }
+  const historyBy = (operation: typeof rpc.history, verifiedBy?: AgentDefinition): AgentClient["subagentHistory"] =>
+    method(async (sessionId, options): Promise<SessionHistory> => {
+      const answer = await read(operation, { ...options, agent, sessionId });
+      const items = answer.items.map(markUnknownItem);
+      return { ...answer, items: verifiedBy ? await Promise.all(items.map((item) => verifyArguments(item, verifiedBy))) : items };
+    });
 
-  async function events(sessionId: string, options: PageOptions = {}): Promise<SessionEvents> {
-    const answer = await read(rpc.events, { ...options, agent, sessionId });
-    return { ...answer, events: answer.events.map(markUnknownEvent) };
-  }
+  const eventsBy = (operation: typeof rpc.events): AgentClient["events"] =>
+    method(async (sessionId, options): Promise<SessionEvents> => {
+      const answer = await read(operation, { ...options, agent, sessionId });
+      return { ...answer, events: answer.events.map(markUnknownEvent) };
+    });
 
-  const safeHistory = method(history);
+  const history = historyBy(rpc.history, definition);
   const stop = method(async (sessionId: string, options?: WriteOptions) => write(rpc.stop, { ...options, agent, sessionId }));
 
   function execute(work: Omit<Work, "listen" | "policy" | "stop">): Execution<AnyAgentTypes, ExecutionResult> {
@@ -32,10 +34,11 @@ export function connectAgent(connection: Connection, agent: string, definition?:
   }
 
   return Object.freeze<AgentClient>({
+    agent,
     create: method(async (options) => write(rpc.create, { ...options, agent })),
     get: method(async (sessionId, options) => read(rpc.get, { ...options, agent, sessionId })),
-    history: safeHistory,
-    events: method(events),
+    history,
+    events: eventsBy(rpc.events),
     messages: method(async (sessionId, options) => read(rpc.messages, { ...options, agent, sessionId })),
     restore: method(async (messages, options) => write(rpc.restore, { ...options, agent, messages })),
     append: method(async (sessionId, input, options) => write(rpc.append, { ...options, ...input, agent, sessionId })),
@@ -45,7 +48,7 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     fork: method(async (sessionId, options) => write(rpc.fork, { ...options, agent, sessionId })),
     delete: method(async (sessionId, options) => write(rpc.delete, { ...options, agent, sessionId })),
     pages: (sessionId, { signal, pageSize } = {}) =>
-      createPages((page, throughSequence) => safeHistory(sessionId, { page, pageSize, throughSequence, signal })),
+      createPages((page, throughSequence) => history(sessionId, { page, pageSize, throughSequence, signal })),
     run: (input, options = {}) => {
       const { sessionId = createSessionId(), ...given } = typeof input === "string" ? { content: input } : input;
       // Nothing is "recorded" by a run, which the server drives itself.
@@ -58,13 +61,7 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     pause: method(async (sessionId, options) => write(rpc.pause, { ...options, agent, sessionId })),
     stop,
     tail: (sessionId, options = {}) => followTail(connection, { agent, sessionId }, options),
-    subagentHistory: method(async (sessionId, options) => {
-      const answer = await read(rpc.subagentHistory, { ...options, agent, sessionId });
-      return { ...answer, items: answer.items.map(markUnknownItem) };
-    }),
-    subagentEvents: method(async (sessionId, options) => {
-      const answer = await read(rpc.subagentEvents, { ...options, agent, sessionId });
-      return { ...answer, events: answer.events.map(markUnknownEvent) };
-    }),
+    subagentHistory: historyBy(rpc.subagentHistory),
+    subagentEvents: eventsBy(rpc.subagentEvents),
   });
 }

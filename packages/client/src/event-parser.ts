@@ -19,7 +19,7 @@ export function createEventParser(onEvent: (event: RawEvent) => void): (text: st
 
   function take(line: string): void {
     if (line === "") {
-      if (data.length > 0) onEvent({ name: name || "message", data: data.join("\n"), ...(id === undefined ? {} : { id }) });
+      if (data.length > 0) onEvent({ name: name || "message", data: data.join("\n"), id });
       name = "";
       data = [];
       return;

@@ -16,7 +16,7 @@ import { markUnknownItem } from "./unknown.ts";
 export async function* followTail(
   { listen, retry }: Pick<Connection, "listen" | "retry">,
   input: { agent: string; sessionId: string },
-  { after, signal }: TailOptions,
+  { after, signal, onDisconnect }: TailOptions,
 ): AsyncGenerator<TailFrame, void> {
   if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) throw invalidInput("after", "must be an integer of 0 or more");
   let last = after;
@@ -26,8 +26,7 @@ export async function* followTail(
     const abort = (): void => controller.abort();
     signal?.addEventListener("abort", abort);
     try {
-      const behind = last === undefined ? {} : { after: last };
-      const heard = await listen("tail", { ...input, ...behind }, {}, controller.signal);
+      const heard = await listen("tail", { ...input, after: last }, {}, controller.signal);
       // Where streams can't be read, the same comes piece by piece.
       for await (const { data, id } of heard.headers ? readEvents(heard, controller.signal) : piecesOf(heard as TailPiece)) {
         if (signal?.aborted) return;
@@ -47,6 +46,7 @@ export async function* followTail(
       const error = toOrchaError(cause);
       if (signal?.aborted) return;
       if (!error.retryable) throw error;
+      onDisconnect?.(error);
       await wait(delayAfter(error, failures + 1, retry), signal).catch(() => {});
     } finally {
       signal?.removeEventListener("abort", abort);
@@ -55,6 +55,6 @@ export async function* followTail(
   }
 }
 
-function* piecesOf({ frames, after }: TailPiece): Generator<{ data: TailFrame; id?: string }> {
-  for (const [index, data] of frames.entries()) yield { data, ...(index === frames.length - 1 ? { id: String(after) } : {}) };
+function piecesOf({ frames, after }: TailPiece): { data: TailFrame; id?: string }[] {
+  return frames.map((data, index) => ({ data, id: frames[index + 1] ? undefined : String(after) }));
 }

@@ -30,6 +30,7 @@ export class DraftKeeper {
   private readonly onLost: () => void;
   private newest: DraftText | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private saving: Promise<unknown> | undefined;
 
   constructor(store: Store, ref: SessionRef, fence: number, onLost: () => void) {
     this.store = store;
@@ -41,14 +42,24 @@ export class DraftKeeper {
   /** Takes the text so far; a short answer is over before it is stored. */
   write(draft: DraftText): void {
     this.newest = draft;
-    this.timer ??= setTimeout(() => void this.save(), intervalMs);
+    this.timer ??= setTimeout(() => {
+      this.saving = this.save();
+    }, intervalMs);
   }
 
-  /** The text is in the log now. */
+  /** The text is about to be in the log. */
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.newest = undefined;
+  }
+
+  /** Takes back what was stored, once it is in the log: it would be told again to whoever comes. Never rejects. */
+  async clear(): Promise<void> {
+    if (!this.saving) return;
+    await this.saving;
+    this.saving = undefined;
+    await this.store.saveDraft(this.ref, { fence: this.fence, body: "{}" }).catch(() => false);
   }
 
   /** Ends the keeping; with `save`, what is known is stored once more. */

@@ -65,8 +65,13 @@ export class Driver {
           continue;
         }
         const { events } = step.value;
-        if (events.some(({ type }) => type === "message.created")) drafts.stop();
+        const isSaid = events.some(({ type }) => type === "message.created");
+        if (isSaid) {
+          drafts.stop();
+          live.hide();
+        }
         await this.append(ref, live, keeper, events, onCompleted);
+        if (isSaid) void drafts.clear();
         this.tell(ref, live, events);
       }
     } catch (error) {

@@ -18,6 +18,7 @@ export class LiveRun {
   /** Settles after `ended`. */
   readonly evaluated: Promise<readonly EvaluationOutcome[]>;
   private frame: StreamingRun | DelegatingRun | undefined;
+  private isLogged = false;
   isHandedOver = false;
   private isEnded = false;
   private version = 0;
@@ -48,9 +49,9 @@ export class LiveRun {
     this.interrupt("lost");
   }
 
-  /** What was shown last. */
+  /** What was shown last, unless it is in the log. */
   get shown(): StreamingRun | DelegatingRun | undefined {
-    return this.frame;
+    return this.isLogged ? undefined : this.frame;
   }
 
   /** Calls whenever something else is shown, until the answer is called. */
@@ -61,8 +62,14 @@ export class LiveRun {
 
   show(frame: StreamingRun | DelegatingRun): void {
     this.frame = frame;
+    this.isLogged = false;
     this.version += 1;
     this.wake();
+  }
+
+  /** The text is in the log now: whoever comes finds it there. */
+  hide(): void {
+    this.isLogged = true;
   }
 
   end(result: RunResult | undefined, evaluations: Promise<readonly EvaluationOutcome[]>): void {

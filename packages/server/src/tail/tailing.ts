@@ -160,8 +160,11 @@ export class Tailing {
 
   /** The answer in the making: this process's own as it is, another's as it was last stored. */
   private async text(ref: SessionRef): Promise<RoundText | undefined> {
-    const frame = this.parts.live.get(ref)?.shown;
-    if (frame) return frame.status === "streaming" ? { run: frame.run, round: frame.round, text: frame.output } : undefined;
+    const live = this.parts.live.get(ref);
+    if (live) {
+      const { shown } = live;
+      return shown?.status === "streaming" ? { run: shown.run, round: shown.round, text: shown.output } : undefined;
+    }
     const stored = await this.parts.store.draft(ref);
     return stored && readDraft(stored.body);
   }

@@ -1,0 +1,17 @@
+import { useSyncExternalStore } from "react";
+
+/** The session that is open: the address has it, so that a reload and a link lead back to it. */
+export function useSelected(): string | undefined {
+  const hash = useSyncExternalStore(listen, () => window.location.hash);
+  return hash.length > 1 ? decodeURIComponent(hash.slice(1)) : undefined;
+}
+
+/** Opens a session. */
+export function select(sessionId: string): void {
+  window.location.hash = encodeURIComponent(sessionId);
+}
+
+function listen(onChange: () => void): () => void {
+  window.addEventListener("hashchange", onChange);
+  return () => window.removeEventListener("hashchange", onChange);
+}

@@ -1,0 +1,238 @@
+import type { AgentTypes, MessageContent, TailFrame, ToolResult } from "@orcha/contract";
+import type { QueryClient } from "@tanstack/react-query";
+import type { AgentClient, Content, ResumeInput } from "../agent-client.ts";
+import { OrchaError, toOrchaError } from "../error.ts";
+import type { ExecutionResult } from "../execution.ts";
+import { createIdempotencyKey } from "../idempotency-key.ts";
+import {
+  MissingItems,
+  olderPageOf,
+  withFrame,
+  withOlder,
+  withOutcome,
+  withSending,
+  type HistoryView,
+  type Sending,
+} from "./history-view.ts";
+import { historyKey, sessionsKey, type OrchaKey } from "./keys.ts";
+import { isOpening } from "./opening.ts";
+
+/*
+ *   first user, or another page in the cache ──▶ tail behind the view ──▶ frames ──▶ end: over
+ *                                                   ▲         │    └── failure that stays: failed, until `reconnect`
+ *                                                   └─────────┴── items are missing: once more, then from a new page
+ *   last user leaves ──▶ a moment later, unless one is back: the tail ends, and the view waits in the cache
+ */
+
+/** How long a tail waits for the next user, in milliseconds. */
+const lingerMs = 100;
+
+/** What components do with one session: they share its tail, and write to its view. */
+export class LiveHistory<T extends AgentTypes> {
+  private readonly queryClient: QueryClient;
+  private readonly agentClient: AgentClient<T>;
+  private readonly sessionId: string;
+  private readonly key: OrchaKey;
+  private users = 0;
+  private tail: AbortController | undefined;
+  /** Of the view that the tail goes on from; another one was written by somebody else. */
+  private pin: HistoryView["pin"] | undefined;
+  /** Items were missing, and the page was read anew; a second time would not help. */
+  private wasReset = false;
+  private older: Promise<void> | undefined;
+  private readonly answers = new Map<string, Promise<ExecutionResult<T>>>();
+
+  constructor(queryClient: QueryClient, agentClient: AgentClient<T>, sessionId: string) {
+    this.queryClient = queryClient;
+    this.agentClient = agentClient;
+    this.sessionId = sessionId;
+    this.key = historyKey(agentClient, sessionId);
+  }
+
+  /** Keeps the view that is in the cache up to date, until the answer is called. */
+  open(): () => void {
+    this.users += 1;
+    if (!this.tail || this.view()?.pin !== this.pin) this.start();
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.users -= 1;
+      isOpen = false;
+      // React's strict mode comes back at once, and the next page of an app soon.
+      setTimeout(() => {
+        if (this.users === 0) this.close();
+      }, lingerMs);
+    };
+  }
+
+  /** Opens the tail anew, after a failure that was seen to, such as a token that had run out. */
+  reconnect(): void {
+    this.wasReset = false;
+    this.start();
+  }
+
+  private start(): void {
+    this.tail?.abort();
+    this.tail = new AbortController();
+    this.pin = this.view()?.pin;
+    void this.follow(this.tail.signal);
+  }
+
+  /** Loads the page before what is loaded. Never rejects; a failure is in the view, and another call tries again. */
+  fetchOlder(): Promise<void> {
+    return (this.older ??= this.readOlder().finally(() => (this.older = undefined)));
+  }
+
+  /** Says something, and shows it at once. */
+  send(content: Content, clientCapabilities?: readonly string[]): Promise<ExecutionResult<T>> {
+    return this.say({ key: createIdempotencyKey(), content: blocksOf(content), clientCapabilities, createdAt: new Date().toISOString() });
+  }
+
+  /** Says again what failed: by its key, so that it is said once even if it had arrived. */
+  retry({ key, content, clientCapabilities, createdAt }: Sending): Promise<ExecutionResult<T>> {
+    return this.say({ key, content, clientCapabilities, createdAt });
+  }
+
+  /** Shows no more what failed. */
+  discard(sent: Sending): void {
+    this.update((view) => ({ ...view, sending: view.sending.filter(({ key }) => key !== sent.key) }));
+  }
+
+  /** Answers a client action. Clicked twice it is answered once. */
+  answer(answer: ToolResult): Promise<ExecutionResult<T>> {
+    const { callId } = answer;
+    const underWay = this.answers.get(callId);
+    if (underWay) return underWay;
+    this.update((view) => ({ ...view, answering: { ...view.answering, [callId]: {} } }));
+    const { result } = this.agentClient.resume(this.sessionId, { toolResults: [answer] });
+    this.answers.set(callId, result);
+    void this.settleAnswer(callId, result);
+    return result;
+  }
+
+  private async settleAnswer(callId: string, result: Promise<ExecutionResult<T>>): Promise<void> {
+    const error = await failureOf(result);
+    this.answers.delete(callId);
+    // Where it arrived, or another one did, the tail tells so.
+    if (error) this.update((view) => (view.answering[callId] ? { ...view, answering: { ...view.answering, [callId]: { error } } } : view));
+  }
+
+  private say(message: Omit<Sending, "from">): Promise<ExecutionResult<T>> {
+    this.update((view) => withSending(view, message));
+    const { key, content, clientCapabilities } = message;
+    // The names were checked where they were given; data of a cache has no types of an agent.
+    const input = { content, clientCapabilities } as ResumeInput<T>;
+    const { result } = this.agentClient.resume(this.sessionId, input, { idempotencyKey: key });
+    void this.settleSending(key, result);
+    return result;
+  }
+
+  private async settleSending(key: string, result: Promise<ExecutionResult<T>>): Promise<void> {
+    const error = await failureOf(result);
+    this.update((view) => withOutcome(view, key, error ? { error } : { isLogged: true }));
+  }
+
+  private view(): HistoryView<T> | undefined {
+    return this.queryClient.getQueryData<HistoryView<T>>(this.key);
+  }
+
+  private update(change: (view: HistoryView<T>) => HistoryView<T>): void {
+    this.queryClient.setQueryData<HistoryView<T>>(this.key, (view) => {
+      const next = view && change(view);
+      // Without an answer nothing is written, and nobody renders.
+      return next && next !== view ? { ...next, revision: next.revision + 1 } : undefined;
+    });
+  }
+
+  private async readOlder(): Promise<void> {
+    const before = this.view();
+    if (!before || before.start === 0) return;
+    this.update((view) => ({ ...view, older: { isFetching: true } }));
+    try {
+      const { items } = await this.agentClient.history(this.sessionId, olderPageOf(before));
+      this.update((view) => {
+        const isSame = view.start === before.start && view.pin.throughSequence === before.pin.throughSequence;
+        return { ...(isSame ? withOlder(view, items) : view), older: { isFetching: false } };
+      });
+    } catch (error) {
+      this.update((view) => ({ ...view, older: { isFetching: false, error: toOrchaError(error) } }));
+    }
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const set = (change: Pick<HistoryView<T>, "connection" | "error">): void => {
+      if (!signal.aborted) this.update((view) => (view.ended ? view : { ...view, error: undefined, ...change }));
+    };
+    if (isOpening(this.sessionId)) this.refreshSessions();
+    for (let misses = 0; !signal.aborted; misses += 1) {
+      const view = this.view();
+      if (!view || view.ended) return;
+      set({ connection: "connecting" });
+      try {
+        const onDisconnect = (): void => set({ connection: "reconnecting" });
+        for await (const frame of this.agentClient.tail(this.sessionId, { after: view.sequence, signal, onDisconnect })) {
+          if (!signal.aborted) this.take(frame);
+        }
+        return;
+      } catch (cause) {
+        const isMissing = cause instanceof MissingItems;
+        if (isMissing && misses === 0) continue;
+        if (!isMissing || this.wasReset) {
+          set({ connection: "failed", error: toOrchaError(cause) });
+          return;
+        }
+        this.wasReset = true;
+        // Its users open the tail of the page that comes.
+        await this.queryClient.resetQueries({ queryKey: this.key, exact: true });
+        return;
+      }
+    }
+  }
+
+  private take(frame: TailFrame<T>): void {
+    const known = this.view()?.snapshot;
+    this.update((view) => withFrame(view, frame));
+    if (frame.type !== "snapshot" && frame.type !== "end") return;
+    const { name, status, runStatus } = this.view()?.snapshot ?? {};
+    if (frame.type === "end" || known?.name !== name || known?.status !== status || known?.runStatus !== runStatus) this.refreshSessions();
+  }
+
+  /** Lists of sessions show what changed, and when. */
+  private refreshSessions(): void {
+    void this.queryClient.invalidateQueries({ queryKey: sessionsKey(this.agentClient) });
+  }
+
+  private close(): void {
+    this.tail?.abort();
+    this.tail = undefined;
+  }
+}
+
+/** Why a message or an answer didn't arrive, or maybe didn't. A run that failed had begun. */
+async function failureOf<T extends AgentTypes>(result: Promise<ExecutionResult<T>>): Promise<OrchaError | undefined> {
+  try {
+    const end = await result;
+    if (end.status !== "failed" || "run" in end) return undefined;
+    const { code, message, retryable, details } = end.error;
+    return new OrchaError(code, message, { retryable, details });
+  } catch (cause) {
+    return toOrchaError(cause);
+  }
+}
+
+function blocksOf(content: Content): MessageContent[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return "type" in content ? [content] : [...content];
+}
+
+const ofQueries = new WeakMap<object, { agentClient: unknown; live: unknown }>();
+
+/** Gives all components that show a session the same one; it lives as long as its query in the cache. */
+export function liveHistory<T extends AgentTypes>(queryClient: QueryClient, agentClient: AgentClient<T>, sessionId: string): LiveHistory<T> {
+  const query = queryClient.getQueryCache().find({ queryKey: historyKey(agentClient, sessionId), exact: true });
+  const known = query && ofQueries.get(query);
+  // Found by the client whose types it was made with.
+  if (known?.agentClient === agentClient) return known.live as LiveHistory<T>;
+  const live = new LiveHistory(queryClient, agentClient, sessionId);
+  if (query) ofQueries.set(query, { agentClient, live });
+  return live;
+}
