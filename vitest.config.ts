@@ -8,7 +8,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "examples/*/test/**/*.test.tsx"],
     globalSetup: ["test/postgres.ts"],
     restoreMocks: true,
     testTimeout: 20_000,

@@ -1,0 +1,98 @@
+import { page } from "./page.ts";
+import { setupOrcha } from "@orcha/testing/node";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createRoot } from "react-dom/client";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { agents } from "../src/agents.ts";
+
+/** The server of these tests: nothing else of Orcha's is needed. */
+const mock = setupOrcha(agents, {
+  supportAgent: {
+    sessions: [
+      {
+        sessionId: "ses_refund",
+        name: "Order A-1042",
+        history: [
+          { user: "Where is order A-1042?" },
+          { text: "Let me look.", action: "lookup_order", arguments: { orderId: "A-1042" }, output: { status: "lost", total: 750, currency: "USD" } },
+          { clientAction: "request_human_approval", arguments: { orderId: "A-1042", amount: 750, currency: "USD" } },
+        ],
+      },
+      { sessionId: "ses_thanks", name: "A question", history: [{ user: "Thank you" }, { text: "You are welcome." }] },
+    ],
+    script: [{ text: "As you wish.", chunkSize: 4, delayMs: 5 }],
+  },
+});
+
+beforeAll(() => mock.listen());
+afterEach(() => mock.reset());
+afterAll(() => mock.close());
+
+let leave: () => void;
+
+beforeEach(async () => {
+  window.location.hash = "";
+  // Imported once there is a page, whose address it takes for the server's.
+  const { App } = await import("../src/app.tsx");
+  const queryClient = new QueryClient();
+  const container = document.body.appendChild(document.createElement("div"));
+  const root = createRoot(container);
+  root.render(
+    <QueryClientProvider client={queryClient}>
+      <App />
+    </QueryClientProvider>,
+  );
+  leave = () => {
+    root.unmount();
+    container.remove();
+    queryClient.clear();
+  };
+});
+
+afterEach(() => leave());
+
+test("the inbox tells who has to act", async () => {
+  await page.says("Order A-1042");
+  expect(page.text()).toContain("Needs approval");
+  expect(page.text()).toContain("A question");
+});
+
+test("an approval goes on with the run, and its card goes", async () => {
+  await page.says("Order A-1042");
+  page.press("Order A-1042");
+  await page.says("$750.00");
+  page.press("Approve");
+  await page.says("As you wish.");
+  expect(page.text()).not.toContain("Approve a refund?");
+  const { data } = await mock.orcha.supportAgent.get.safe("ses_refund");
+  expect(data).toMatchObject({ runStatus: "completed", pendingClientActions: [] });
+});
+
+test("an answer that fails says so, and may be given again", async () => {
+  await page.says("Order A-1042");
+  page.press("Order A-1042");
+  await page.says("$750.00");
+  mock.failNext("resume", "forbidden");
+  page.press("Deny");
+  await page.says("That didn’t work");
+  page.press("Deny");
+  await page.says("As you wish.");
+});
+
+test("a conversation that somebody else goes on with is followed through a cut", async () => {
+  await page.says("A question");
+  page.press("A question");
+  await page.says("You are welcome.");
+  mock.cut();
+  await mock.orcha.supportAgent.resume("ses_thanks", "One more thing").result;
+  await page.says("One more thing");
+  await page.says("As you wish.");
+});
+
+test("a new conversation shows what was said at once, and then the answer", async () => {
+  await page.says("How can we help?");
+  await page.send("Do you ship abroad?");
+  await page.says("As you wish.");
+  const { items } = await mock.orcha.supportAgent.list();
+  expect(items).toHaveLength(3);
+});
