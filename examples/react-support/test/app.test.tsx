@@ -77,6 +77,7 @@ test("an answer that fails says so, and may be given again", async () => {
   await page.says("That didn’t work");
   page.press("Deny");
   await page.says("As you wish.");
+  expect(page.text()).not.toContain("That didn’t work");
 });
 
 test("a conversation that somebody else goes on with is followed through a cut", async () => {
@@ -87,6 +88,7 @@ test("a conversation that somebody else goes on with is followed through a cut",
   await mock.orcha.supportAgent.resume("ses_thanks", "One more thing").result;
   await page.says("One more thing");
   await page.says("As you wish.");
+  expect(page.text()).not.toContain("Reconnecting");
 });
 
 test("a new conversation shows what was said at once, and then the answer", async () => {
