@@ -8,28 +8,24 @@ const nearEnd = 48;
  * Browsers do the former by themselves, but not all of them, and none at the very top.
  */
 export function useAnchoredScroll(list: RefObject<HTMLElement | null>): { onScroll: () => void } {
-  const known = useRef<{ isAtEnd: boolean; scrollTop: number; anchor?: Element; top: number }>({ isAtEnd: true, scrollTop: 0, top: 0 });
+  const known = useRef<{ scrollTop: number; scrollHeight: number; anchor?: Element; top: number }>({ scrollTop: 0, scrollHeight: 0, top: 0 });
 
   function remember(): void {
     const element = list.current;
     if (!element) return;
+    const { scrollTop, scrollHeight } = element;
     const { top } = element.getBoundingClientRect();
     const anchor = [...element.querySelectorAll("[data-item]")].find((item) => item.getBoundingClientRect().bottom > top);
-    known.current = {
-      isAtEnd: isNearEnd(element),
-      scrollTop: element.scrollTop,
-      ...(anchor && { anchor }),
-      top: anchor?.getBoundingClientRect().top ?? 0,
-    };
+    known.current = { scrollTop, scrollHeight, ...(anchor && { anchor }), top: anchor?.getBoundingClientRect().top ?? 0 };
   }
 
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
-    const { isAtEnd, scrollTop, anchor, top } = known.current;
-    // A reader may have scrolled without an event yet: that stays, too.
+    const { scrollTop, scrollHeight, anchor, top } = known.current;
+    // A reader may have scrolled without an event yet: where they are now counts, in what was there before.
     const scrolled = element.scrollTop - scrollTop;
-    if (isAtEnd && (scrolled >= 0 || isNearEnd(element))) element.scrollTop = element.scrollHeight;
+    if (isNearEnd(element, scrollHeight) || isNearEnd(element, element.scrollHeight)) element.scrollTop = element.scrollHeight;
     else if (anchor?.isConnected === true) element.scrollTop += anchor.getBoundingClientRect().top - top + scrolled;
     remember();
   });
@@ -37,6 +33,6 @@ export function useAnchoredScroll(list: RefObject<HTMLElement | null>): { onScro
   return { onScroll: remember };
 }
 
-function isNearEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): boolean {
+function isNearEnd({ scrollTop, clientHeight }: HTMLElement, scrollHeight: number): boolean {
   return scrollHeight - scrollTop - clientHeight < nearEnd;
 }
