@@ -12,5 +12,7 @@ export default defineConfig({
     globalSetup: ["test/postgres.ts"],
     restoreMocks: true,
     testTimeout: 20_000,
+    // Many tests wait for clocks and other processes: one worker a core would leave the machine idle half of the time.
+    maxWorkers: 3,
   },
 });

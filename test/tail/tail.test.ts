@@ -53,6 +53,21 @@ describeStores("a tail", (make) => {
     await frames.return?.(undefined);
   });
 
+  test("comes back at once, and is told what happened while it was away", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId, throughSequence } = await opened(orcha);
+    for (let time = 0; time < 5; time += 1) {
+      const after = throughSequence + time;
+      expect((await until(orcha.supportAgent.tail(sessionId, { after }), isReady)).at(-1)).toEqual({ type: "ready", sequence: after });
+      await orcha.supportAgent.append(sessionId, say(String(time)));
+      const start = Date.now();
+      const frames = await until(orcha.supportAgent.tail(sessionId, { after }), isReady);
+      expect(frames.map(textOf)[0]).toBe(String(time));
+      // Not at the next look, five seconds later.
+      expect(Date.now() - start).toBeLessThan(4000);
+    }
+  });
+
   test("tells of an item that changed, in its place", async () => {
     const orcha = clientOf(await make());
     const { sessionId } = await opened(orcha);

@@ -3,8 +3,9 @@ import type { SessionRef, Store } from "../store/store.ts";
 /** Rings for those who wait for one session, where the store tells of it. */
 export class Bell {
   private readonly store: Store;
-  private readonly waiting = new Map<string, { wakers: Set<() => void>; rings: number }>();
+  private readonly waiting = new Map<string, { wakers: Set<() => void>; stamp: number }>();
   private leave: (() => void) | undefined;
+  private stamps = 0;
 
   constructor(store: Store) {
     this.store = store;
@@ -13,7 +14,7 @@ export class Bell {
   /** Calls `wake` whenever the session may have changed, until the answer is called. */
   listen(ref: SessionRef, wake: () => void): () => void {
     const name = nameOf(ref);
-    const heard = this.waiting.get(name) ?? { wakers: new Set(), rings: 0 };
+    const heard = this.waiting.get(name) ?? { wakers: new Set(), stamp: (this.stamps += 1) };
     const { wakers } = heard;
     wakers.add(wake);
     this.waiting.set(name, heard);
@@ -27,15 +28,18 @@ export class Bell {
     };
   }
 
-  /** How often it rang for a session since somebody waits; nothing where nobody does. */
-  rings(ref: SessionRef): number | undefined {
-    return this.waiting.get(nameOf(ref))?.rings;
+  /**
+   * Stands for the time since it last rang for a session, or since somebody waits there: never the same again. Nothing
+   * where nobody waits.
+   */
+  stamp(ref: SessionRef): number | undefined {
+    return this.waiting.get(nameOf(ref))?.stamp;
   }
 
   private ring(ref: SessionRef | undefined): void {
     const one = ref && this.waiting.get(nameOf(ref));
     for (const heard of ref ? (one ? [one] : []) : this.waiting.values()) {
-      heard.rings += 1;
+      heard.stamp = this.stamps += 1;
       for (const wake of heard.wakers) wake();
     }
   }

@@ -22,7 +22,7 @@ const batch = 500;
 export class Steps {
   private readonly store: Store;
   private readonly bell: Bell;
-  private readonly last = new Map<string, { rings: number; step: Promise<Step | "none" | "gone"> }>();
+  private readonly last = new Map<string, { stamp: number; step: Promise<Step | "none" | "gone"> }>();
 
   constructor(store: Store, bell: Bell) {
     this.store = store;
@@ -31,14 +31,14 @@ export class Steps {
 
   /** The next step behind an event; "none" where nothing happened since, "gone" where the session is. */
   next(ref: SessionRef, after: number): Promise<Step | "none" | "gone"> {
-    const rings = this.bell.rings(ref);
+    const stamp = this.bell.stamp(ref);
     const name = JSON.stringify([ref.tenant, ref.agent, ref.sessionId, after]);
     const known = this.last.get(name);
     // Nothing has rung since it was read: it says what a read of now would.
-    if (known && rings !== undefined && known.rings === rings) return known.step;
+    if (known && stamp !== undefined && known.stamp === stamp) return known.step;
     const step = this.read(ref, after);
-    if (rings === undefined) return step;
-    this.last.set(name, { rings, step });
+    if (stamp === undefined) return step;
+    this.last.set(name, { stamp, step });
     // For those that the same ring woke; without one, each looks for itself.
     const forget = (): void => {
       setTimeout(() => {
