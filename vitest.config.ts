@@ -11,8 +11,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts", "examples/*/test/**/*.test.tsx"],
     globalSetup: ["test/postgres.ts"],
     restoreMocks: true,
-    testTimeout: 20_000,
-    // Many tests wait for clocks and other processes: one worker a core would leave the machine idle half of the time.
-    maxWorkers: 3,
+    testTimeout: 60_000,
+    // Many tests wait for clocks and other processes: a worker less than cores would leave the machine idle half of the time.
+    maxWorkers: 2,
   },
 });

@@ -13,7 +13,7 @@ import { startProgram, type ServerProcess } from "./process.ts";
 import type { RunServerInput } from "./run-server.ts";
 
 /** `pnpm test:crash` asks for more. */
-const kills = Number(process.env["ORCHA_RUN_KILLS"] ?? 8);
+const kills = Number(process.env["ORCHA_RUN_KILLS"] ?? 4);
 const leaseMs = 300;
 /** The journey's writes of events, counted where one process does them all. */
 const lastWrite = 16;
