@@ -12,7 +12,7 @@ export default defineConfig({
     globalSetup: ["test/postgres.ts"],
     restoreMocks: true,
     testTimeout: 60_000,
-    // Many tests wait for clocks and other processes: a worker less than cores would leave the machine idle half of the time.
+    // Many tests wait for clocks and other processes: with one worker less than cores, the machine would mostly be idle.
     maxWorkers: 2,
   },
 });
