@@ -48,6 +48,16 @@ const children: Case[] = [
   unknownField,
 ];
 
+const interruptions: Case[] = [
+  { name: "one that waits", input: at("ses_1") },
+  { name: "an empty one", input: at("empty") },
+  { name: "a completed one", input: at("done"), code: "session_completed" },
+  { name: "where it should not", input: at("ses_1"), headers: { "if-match": "1" }, code: "sequence_conflict" },
+  missing,
+  noAgent,
+  badId,
+];
+
 /** Calls of every operation, on what `seed` wrote: a new operation needs a line here. */
 export const cases: Record<OperationName, readonly Case[]> = {
   create: [
@@ -106,24 +116,8 @@ export const cases: Record<OperationName, readonly Case[]> = {
     { name: "under an id that is taken", input: { agent: "researcher", sessionId: "child", content: "x", metadata: { customerId: "c" } }, code: "session_exists" },
     { ...noAgent, input: { agent: "nobody", content: "x" } },
   ],
-  pause: [
-    { name: "one that waits", input: at("ses_1") },
-    { name: "an empty one", input: at("empty") },
-    { name: "a completed one", input: at("done"), code: "session_completed" },
-    { name: "where it should not", input: at("ses_1"), headers: { "if-match": "1" }, code: "sequence_conflict" },
-    missing,
-    noAgent,
-    badId,
-  ],
-  stop: [
-    { name: "one that waits", input: at("ses_1") },
-    { name: "an empty one", input: at("empty") },
-    { name: "a completed one", input: at("done"), code: "session_completed" },
-    { name: "where it should not", input: at("ses_1"), headers: { "if-match": "1" }, code: "sequence_conflict" },
-    missing,
-    noAgent,
-    badId,
-  ],
+  pause: interruptions,
+  stop: interruptions,
   subagentHistory: children,
   subagentEvents: children,
   tail: [

@@ -9,6 +9,8 @@ import {
   type EventDataByType,
   type EventInput,
   type EventType,
+  type Lineage,
+  type Metadata,
   type OpenCall,
   type SessionEvent,
   type SessionView,
@@ -27,6 +29,33 @@ export interface NewEvent<T extends EventType = EventType> {
 export interface Author {
   now: number;
   actor?: string;
+}
+
+/** What a session is opened with. */
+export interface Opening {
+  sessionId: string;
+  agent: string;
+  name?: string;
+  metadata: Metadata;
+  variables: Record<string, string>;
+  lineage?: Lineage;
+}
+
+/** The first event of a session. */
+export function createdEvent({ sessionId, agent, name, metadata, variables, lineage }: Opening): NewEvent<"session.created"> {
+  return {
+    type: "session.created",
+    data: {
+      schemaVersion: 1,
+      sessionId,
+      agent,
+      status: "active",
+      ...(name === undefined ? {} : { name }),
+      metadata,
+      variables,
+      ...(lineage ? { lineage } : {}),
+    },
+  };
 }
 
 /** The most calls of a session that may be unanswered at once. */

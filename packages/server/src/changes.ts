@@ -1,5 +1,6 @@
 import { HistoryError, OrchaError } from "@orcha/contract";
 import { sessionNotFound, type Call } from "./call.ts";
+import { sessionName } from "./store/session-name.ts";
 import type { Current, Decision, SessionRef, Store } from "./store/store.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -68,7 +69,7 @@ export class Changes {
   }
 
   private async inQueue<T>(ref: SessionRef, run: () => Promise<T>): Promise<T> {
-    const name = JSON.stringify([ref.tenant, ref.agent, ref.sessionId]);
+    const name = sessionName(ref);
     const waiting = this.queued.get(name) ?? 0;
     if (waiting >= maxQueue) throw new OrchaError("too_busy", `${maxQueue} writes of this session wait already`);
     this.queued.set(name, waiting + 1);

@@ -1,4 +1,4 @@
-import { writeOf, type NewEvent } from "./batch.ts";
+import { createdEvent, writeOf } from "./batch.ts";
 import type { Move, SessionRef, Store } from "./store/store.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -36,10 +36,7 @@ export class Staging {
     await clearLeftovers(store, surroundings.now());
     const staging = new Staging(store, surroundings, surroundings.sessionId());
     const { agent, sessionId } = staging.marker;
-    const created: NewEvent<"session.created"> = {
-      type: "session.created",
-      data: { schemaVersion: 1, sessionId, agent, status: "active", metadata: {}, variables: {} },
-    };
+    const created = createdEvent({ sessionId, agent, metadata: {}, variables: {} });
     await store.create(staging.marker, writeOf([created], undefined, { now: surroundings.now() }));
     await staging.renew();
     return staging;

@@ -18,7 +18,7 @@ import {
   type RestoredSession,
   type SessionSnapshot,
 } from "@orcha/contract";
-import { cancellations, completeBatch, lookupsOfBatch, writeOf, type Author, type NewEvent } from "./batch.ts";
+import { cancellations, completeBatch, createdEvent, lookupsOfBatch, writeOf, type Author, type NewEvent } from "./batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import { historyInvalid, untilDone, type Changes } from "./changes.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -179,18 +179,7 @@ export class Writing {
     const keyed = { agent: input.agent, sessionId: input.sessionId ?? "" };
     return this.parts.idempotency.once(call, operation, { ...input, ...keyed }, async (seal) => {
       const ref: SessionRef = { tenant: call.principal.tenant, agent: input.agent, sessionId };
-      const created: NewEvent<"session.created"> = {
-        type: "session.created",
-        data: {
-          schemaVersion: 1,
-          sessionId,
-          agent: input.agent,
-          status: "active",
-          ...(input.name === undefined ? {} : { name: input.name }),
-          metadata,
-          variables,
-        },
-      };
+      const created = createdEvent({ sessionId, agent: input.agent, name: input.name, metadata, variables });
       const outcome = { sessionId, findings };
       await this.parts.store.create(ref, writeOf([created, ...events], undefined, this.author(call), seal(outcome)));
       return outcome;

@@ -6,7 +6,7 @@ import type { Surroundings } from "../surroundings.ts";
 import { inTime } from "./action-tool.ts";
 import type { AnyImplementation, Evaluation } from "./implementation.ts";
 import { outcomeOf } from "./outcome.ts";
-import { readTranscript } from "./transcript.ts";
+import { readTranscript, type RunTranscript } from "./transcript.ts";
 
 type Outcome = NewEvent<"evaluation.completed"> | NewEvent<"evaluation.failed">;
 
@@ -36,8 +36,13 @@ export class Evaluating {
     metadata: Metadata,
     surroundings: Surroundings,
   ): Promise<EvaluationOutcome[]> {
-    const all = Object.entries(definition.evaluations ?? {}).map(async ([name, defined]) => {
-      const event = await this.judge(ref, name, defined, evaluations[name], evaluationTimeoutMs, metadata, surroundings);
+    const named = Object.entries(definition.evaluations ?? {});
+    // Once for all of them, and not where there are none.
+    const reading = named.length > 0 ? readTranscript(this.store, ref, run) : undefined;
+    // Each judge says what it couldn't read.
+    reading?.catch(() => {});
+    const all = named.map(async ([name, defined]) => {
+      const event = await this.judge(ref, name, defined, evaluations[name], evaluationTimeoutMs, metadata, reading, surroundings);
       await this.record(ref, run, event, surroundings);
       return outcomeOf(event as SessionEvent & Outcome);
     });
@@ -59,12 +64,13 @@ export class Evaluating {
     evaluation: Evaluation<unknown> | undefined,
     timeoutMs: number,
     metadata: Metadata,
+    reading: Promise<RunTranscript> | undefined,
     surroundings: Surroundings,
   ): Promise<Outcome> {
     const start = surroundings.now();
     try {
-      if (!evaluation) throw new Error("this server has no such evaluation");
-      const { messages, output } = await readTranscript(this.store, ref);
+      if (!evaluation || !reading) throw new Error("this server has no such evaluation");
+      const { messages, output } = await reading;
       const scores = await inTime(timeoutMs, this.closing.signal, async (signal) =>
         evaluation({ sessionId: ref.sessionId, metadata, messages, output, signal }),
       );

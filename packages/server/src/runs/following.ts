@@ -1,5 +1,5 @@
 import { OrchaError, type RunResult } from "@orcha/contract";
-import type { SessionRef, Store } from "../store/store.ts";
+import type { Current, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { readDraft } from "./draft.ts";
 import type { RunNews } from "./live-run.ts";
@@ -70,7 +70,7 @@ export class Following {
           wait = shortest;
           yield { type: "frame", frame: { status: "streaming", sessionId: ref.sessionId, run, ...text } };
         }
-        await this.checkCared(ref);
+        this.checkCared(state.current);
       }
       await pause(wait, signal);
       wait = Math.min(longest, wait * 1.5);
@@ -96,12 +96,10 @@ export class Following {
     return draft?.run === run ? { round: draft.round, output: draft.text } : undefined;
   }
 
-  private async checkCared(ref: SessionRef): Promise<void> {
-    const current = await this.parts.store.read(ref, []);
-    const until = current?.lease?.until ?? 0;
-    if (!current || until + orphanedMs > this.parts.surroundings.now()) return;
+  private checkCared({ view, lease }: Current): void {
+    const since = this.parts.surroundings.now() - orphanedMs;
     // A client's answer takes the lease in the same write, so a run at work without one has been left by its server.
-    if (Date.parse(current.view.snapshot.updatedAt) + orphanedMs > this.parts.surroundings.now()) return;
+    if ((lease?.until ?? 0) > since || Date.parse(view.snapshot.updatedAt) > since) return;
     throw new OrchaError("execution_failed", "the run's server is gone, and no other goes on with it; stop() ends it");
   }
 }

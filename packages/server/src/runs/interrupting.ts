@@ -3,12 +3,13 @@ import { completeBatch, lookupsOfBatch, writeOf, type NewEvent } from "../batch.
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "../call.ts";
 import type { Changes } from "../changes.ts";
 import type { Idempotency } from "../idempotency.ts";
-import { readWholeEvent, type Reading, type SessionInput } from "../reading.ts";
+import type { Reading, SessionInput } from "../reading.ts";
 import type { Current, Receipt, SessionRef, Store } from "../store/store.ts";
 import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft, type DraftText } from "./draft.ts";
 import type { LiveRuns } from "./live-runs.ts";
+import { backwards } from "./outcome.ts";
 
 /** What a settlement did. */
 interface Settled {
@@ -112,11 +113,7 @@ export class Interrupting {
   private async lastRun(ref: SessionRef): Promise<number | undefined> {
     const current = await this.parts.store.read(ref, []);
     if (!current) throw sessionNotFound(ref.sessionId);
-    for (let to = current.view.snapshot.sequence; to >= 1; to -= 100) {
-      const bodies = (await this.parts.store.events(ref, Math.max(1, to - 99), to)) ?? [];
-      const found = bodies.findLast((body) => readWholeEvent(body)?.run !== undefined);
-      if (found !== undefined) return readWholeEvent(found)?.run;
-    }
+    for await (const { run } of backwards(this.parts.store, ref, current.view.snapshot.sequence)) if (run !== undefined) return run;
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { sessionName } from "../store/session-name.ts";
 import type { SessionRef } from "../store/store.ts";
 import type { LiveRun } from "./live-run.ts";
 
@@ -6,22 +7,18 @@ export class LiveRuns {
   private readonly runs = new Map<string, LiveRun>();
 
   get(ref: SessionRef): LiveRun | undefined {
-    return this.runs.get(nameOf(ref));
+    return this.runs.get(sessionName(ref));
   }
 
   add(ref: SessionRef, run: LiveRun): void {
-    this.runs.set(nameOf(ref), run);
+    this.runs.set(sessionName(ref), run);
   }
 
   remove(ref: SessionRef, run: LiveRun): void {
-    if (this.runs.get(nameOf(ref)) === run) this.runs.delete(nameOf(ref));
+    if (this.runs.get(sessionName(ref)) === run) this.runs.delete(sessionName(ref));
   }
 
   all(): LiveRun[] {
     return [...this.runs.values()];
   }
-}
-
-function nameOf({ tenant, agent, sessionId }: SessionRef): string {
-  return JSON.stringify([tenant, agent, sessionId]);
 }

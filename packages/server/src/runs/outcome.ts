@@ -1,12 +1,12 @@
 import type { EvaluationOutcome, PendingClientAction, RunResult, SessionEvent, Usage } from "@orcha/contract";
 import { readWholeEvent } from "../reading.ts";
-import type { SessionRef, Store } from "../store/store.ts";
+import type { Current, SessionRef, Store } from "../store/store.ts";
 
 /** How far a run is, by its log. */
 export type RunState =
   | { at: "end"; result: RunResult; evaluations: readonly EvaluationOutcome[]; isJudged: boolean }
   /** A server drives it, or will take it over. */
-  | { at: "work" }
+  | { at: "work"; current: Current }
   /** The log has no such run. */
   | { at: "nowhere" };
 
@@ -33,7 +33,7 @@ export async function readRunState(store: Store, ref: SessionRef, run: number): 
     }
     const base = { sessionId: ref.sessionId, run };
     const result = resultOf(event, base, pendingClientActions) ?? (isOver ? ({ ...base, status: "stopped" } as const) : undefined);
-    if (!result) return { at: "work" };
+    if (!result) return { at: "work", current };
     const evaluations = judging.flatMap(outcomeOf);
     const requested = judging.filter(({ type }) => type === "evaluation.requested").length;
     return { at: "end", result, evaluations, isJudged: evaluations.length >= requested };
@@ -87,7 +87,8 @@ export function outcomeOf(event: JudgingEvent): EvaluationOutcome[] {
   return [{ name, status: event.data.status, metrics: event.data.metrics, ...time, ...usageOf(event.data) }];
 }
 
-async function* backwards(store: Store, ref: SessionRef, last: number): AsyncGenerator<SessionEvent> {
+/** Reads a log from its end: what is asked for is most often near. */
+export async function* backwards(store: Store, ref: SessionRef, last: number): AsyncGenerator<SessionEvent> {
   for (let to = last; to >= 1; to -= piece) {
     const bodies = await store.events(ref, Math.max(1, to - piece + 1), to);
     for (const body of (bodies ?? []).toReversed()) {

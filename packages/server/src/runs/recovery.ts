@@ -1,6 +1,7 @@
 import type { Agents, ClientActionResult, EventInput } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf } from "../batch.ts";
 import type { OnError } from "../failure.ts";
+import { sessionName } from "../store/session-name.ts";
 import type { Current, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft } from "./draft.ts";
@@ -55,7 +56,7 @@ export class Recovery {
 
   /** Moves one session on, if something is due there. Never rejects. */
   attend(ref: SessionRef): Promise<void> {
-    const name = JSON.stringify([ref.tenant, ref.agent, ref.sessionId]);
+    const name = sessionName(ref);
     const attending =
       this.busy.get(name) ??
       this.moveOn(ref)

@@ -1,5 +1,5 @@
 import { OrchaError, type EventInput, type Lineage, type MessageContent } from "@orcha/contract";
-import { completeBatch, writeOf, type NewEvent } from "../batch.ts";
+import { completeBatch, createdEvent, writeOf, type NewEvent } from "../batch.ts";
 import { authorOf, refOf, sessionNotFound, type Call } from "../call.ts";
 import { untilDone, type Changes } from "../changes.ts";
 import type { Idempotency } from "../idempotency.ts";
@@ -66,19 +66,7 @@ export class Starting {
     const keyed = { ...input, sessionId: input.sessionId ?? "" };
     const opened = await idempotency.once<{ sessionId: string; run: number }>(call, "run", keyed, async (seal) => {
       const ref: SessionRef = { tenant: call.principal.tenant, agent: input.agent, sessionId };
-      const created: NewEvent<"session.created"> = {
-        type: "session.created",
-        data: {
-          schemaVersion: 1,
-          sessionId,
-          agent: input.agent,
-          status: "active",
-          ...(input.name === undefined ? {} : { name: input.name }),
-          metadata,
-          variables,
-          ...(lineage ? { lineage } : {}),
-        },
-      };
+      const created = createdEvent({ sessionId, agent: input.agent, name: input.name, metadata, variables, lineage });
       const lease = this.parts.leases.next(0, surroundings.now());
       const started = runner.started(1, input.agent, hosted, clientCapabilities, lease);
       const outcome = { sessionId, run: 1 };

@@ -1,20 +1,26 @@
 import { Transcript, type AgentMessage } from "@orcha/contract";
-import { breathe, chunk, readSnapshot, readWholeEvent } from "../reading.ts";
+import { breathe, chunk, readWholeEvent } from "../reading.ts";
 import type { SessionRef, Store } from "../store/store.ts";
 
-/** Reads a session as its last answer's judge sees it. */
-export async function readTranscript(store: Store, ref: SessionRef): Promise<{ messages: AgentMessage[]; output: unknown }> {
-  const text = await store.snapshot(ref);
-  if (text === undefined) throw new Error("the session is gone");
-  const { sequence, lastOutput } = readSnapshot(text);
+/** A session as of a run's end. */
+export interface RunTranscript {
+  messages: AgentMessage[];
+  /** The run's answer. */
+  output: unknown;
+}
+
+/** Reads a session up to the end of a completed run: what came behind it is none of its judges' business. */
+export async function readTranscript(store: Store, ref: SessionRef, run: number): Promise<RunTranscript> {
   const transcript = new Transcript();
-  for (let from = 1; from <= sequence; from += chunk) {
-    const bodies = (await store.events(ref, from, Math.min(sequence, from + chunk - 1))) ?? [];
+  for (let from = 1; ; from += chunk) {
+    const bodies = await store.events(ref, from, from + chunk - 1);
+    if (!bodies || bodies.length === 0) throw new Error("the session is gone");
     for (const body of bodies) {
       const event = readWholeEvent(body);
-      if (event) transcript.add(event);
+      if (!event) continue;
+      transcript.add(event);
+      if (event.type === "run.completed" && event.run === run) return { messages: transcript.messages(), output: event.data.output };
     }
     await breathe();
   }
-  return { messages: transcript.messages(), output: lastOutput };
 }

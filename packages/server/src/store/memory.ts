@@ -5,6 +5,7 @@ import { compare, matches } from "./memory-list.ts";
 import { News } from "./news.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
 import { dueAt, parentOf, receiptLifetimeMs } from "./rows.ts";
+import { sessionName } from "./session-name.ts";
 import { touchedItems } from "./touched.ts";
 import type {
   Current,
@@ -273,10 +274,6 @@ function currentOf(session: MemorySession, lookups: readonly string[]): Current 
 
 function isKept(receipt: Receipt | undefined, since: number): boolean {
   return receipt !== undefined && receipt.createdAt >= since;
-}
-
-function sessionName(ref: SessionRef): string {
-  return JSON.stringify([ref.tenant, ref.agent, ref.sessionId]);
 }
 
 function receiptName(ref: Omit<SessionRef, "sessionId">, { operation, sessionId, key }: ReceiptKey): string {

@@ -7,6 +7,7 @@ import { keepingReceipt } from "./postgres-receipts.ts";
 import { rowsOf } from "./postgres-rows.ts";
 import { WriteStatement } from "./postgres-write.ts";
 import { sessionColumns } from "./rows.ts";
+import { sessionName } from "./session-name.ts";
 import type { Current, Decision, Lease, SessionRef, SessionWrite, WriteCondition } from "./store.ts";
 import { RecentNames } from "./recent-names.ts";
 import { Turns } from "./turns.ts";
@@ -40,9 +41,9 @@ export class Appends {
   async read(ref: SessionRef, lookups: readonly string[]): Promise<Current | undefined> {
     const head = await readHead(this.parts, ref, lookups);
     if (!head) return undefined;
-    const held = this.heads.get(nameOf(ref));
+    const held = this.heads.get(sessionName(ref));
     const isSame = held?.view.snapshot.sequence === head.view.snapshot.sequence;
-    this.heads.set(nameOf(ref), isSame ? { ...head, known: new Map([...held.known, ...head.known]) } : head);
+    this.heads.set(sessionName(ref), isSame ? { ...head, known: new Map([...held.known, ...head.known]) } : head);
     return currentOf(head, lookups);
   }
 
@@ -52,7 +53,7 @@ export class Appends {
     decide: (current: Current) => Decision<T>,
     condition?: WriteCondition,
   ): Promise<{ result: T } | undefined> {
-    const name = nameOf(ref);
+    const name = sessionName(ref);
     // Writers of this process would only be in each other's way.
     return this.turns.run(name, async () => {
       for (let tries = 0; tries < maxTries; tries += 1) {
@@ -77,19 +78,19 @@ export class Appends {
 
   /** Moves the lease of the head, if one is held. */
   leased(ref: SessionRef, lease: Lease): void {
-    const head = this.heads.get(nameOf(ref));
-    if (head) this.heads.set(nameOf(ref), { ...head, lease });
+    const head = this.heads.get(sessionName(ref));
+    if (head) this.heads.set(sessionName(ref), { ...head, lease });
   }
 
   /** Ends the lease of the head, if one is held. */
   released(ref: SessionRef, fence: number, until: number): void {
-    const lease = this.heads.get(nameOf(ref))?.lease;
+    const lease = this.heads.get(sessionName(ref))?.lease;
     if (lease?.fence === fence) this.leased(ref, { ...lease, until });
   }
 
   /** Lets go of the head: the session is gone. */
   drop(ref: SessionRef): void {
-    this.heads.drop(nameOf(ref));
+    this.heads.drop(sessionName(ref));
   }
 
   /** Nothing where the head may be too old to say so. */
@@ -132,8 +133,4 @@ export class Appends {
     const lease = write.lease ? { lease: write.lease } : {};
     return { ...head, ...lease, view: write.view, updatedAt: row.updatedAt, known, size: row.snapshot.length };
   }
-}
-
-function nameOf({ tenant, agent, sessionId }: SessionRef): string {
-  return JSON.stringify([tenant, agent, sessionId]);
 }

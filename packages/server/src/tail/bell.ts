@@ -1,3 +1,4 @@
+import { sessionName } from "../store/session-name.ts";
 import type { SessionRef, Store } from "../store/store.ts";
 
 /** Rings for those who wait for one session, where the store tells of it. */
@@ -13,7 +14,7 @@ export class Bell {
 
   /** Calls `wake` whenever the session may have changed, until the answer is called. */
   listen(ref: SessionRef, wake: () => void): () => void {
-    const name = nameOf(ref);
+    const name = sessionName(ref);
     const heard = this.waiting.get(name) ?? { wakers: new Set(), stamp: (this.stamps += 1) };
     const { wakers } = heard;
     wakers.add(wake);
@@ -33,18 +34,14 @@ export class Bell {
    * where nobody waits.
    */
   stamp(ref: SessionRef): number | undefined {
-    return this.waiting.get(nameOf(ref))?.stamp;
+    return this.waiting.get(sessionName(ref))?.stamp;
   }
 
   private ring(ref: SessionRef | undefined): void {
-    const one = ref && this.waiting.get(nameOf(ref));
+    const one = ref && this.waiting.get(sessionName(ref));
     for (const heard of ref ? (one ? [one] : []) : this.waiting.values()) {
       heard.stamp = this.stamps += 1;
       for (const wake of heard.wakers) wake();
     }
   }
-}
-
-function nameOf({ tenant, agent, sessionId }: SessionRef): string {
-  return JSON.stringify([tenant, agent, sessionId]);
 }

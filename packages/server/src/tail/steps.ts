@@ -1,5 +1,6 @@
 import { lookupsOf, type SessionSnapshot } from "@orcha/contract";
 import { readSnapshot, readWholeEvent } from "../reading.ts";
+import { sessionName } from "../store/session-name.ts";
 import type { SessionRef, Store } from "../store/store.ts";
 import type { Bell } from "./bell.ts";
 
@@ -32,7 +33,7 @@ export class Steps {
   /** The next step behind an event; "none" where nothing happened since, "gone" where the session is. */
   next(ref: SessionRef, after: number): Promise<Step | "none" | "gone"> {
     const stamp = this.bell.stamp(ref);
-    const name = JSON.stringify([ref.tenant, ref.agent, ref.sessionId, after]);
+    const name = `${after} ${sessionName(ref)}`;
     const known = this.last.get(name);
     // Nothing has rung since it was read: it says what a read of now would.
     if (known && stamp !== undefined && known.stamp === stamp) return known.step;
