@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
-import { orcha, program, start, typed, type Place, type Running } from "./orcha.ts";
+import { inTerminal, orcha, program, start, typed, type Place, type Running } from "./orcha.ts";
 
 const folders = temporaryFolders();
 const configFile = join(import.meta.dirname, "runs.config.ts");
@@ -89,8 +89,8 @@ function seen(output: string): string {
   return output.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, "");
 }
 
-async function inTerminal(args: string, place: Place): Promise<Running & { type(text: string): void }> {
-  const running = start(["script", "-qec", `stty cols 80 rows 40 && ${typed} ${args}`, "/dev/null"], place);
+async function typing(args: string, place: Place): Promise<Running & { type(text: string): void }> {
+  const running = inTerminal(`${typed} ${args}`, { ...place, columns: 80 });
   onTestFinished(() => void running.child.kill());
   return { ...running, type: (text) => void running.child.stdin?.write(text) };
 }
@@ -100,7 +100,7 @@ const prompt = /> \u001b\[22m\u001b\[3G$/;
 describe("orcha chat in a terminal", () => {
   test("streams, stops an answer with Ctrl-C, keeps what was typed meanwhile, and leaves with Ctrl-D", async () => {
     const place = { cwd: await folders() };
-    const chat = await inTerminal(support.join(" "), place);
+    const chat = await typing(support.join(" "), place);
     await chat.printed(prompt);
     chat.type("a long story\r");
     await chat.printed(/And on it goes/);
@@ -124,7 +124,7 @@ describe("orcha chat in a terminal", () => {
 
   test("an approval is asked, and what was typed before the question is no answer to it", async () => {
     const place = { cwd: await folders() };
-    const chat = await inTerminal(support.join(" "), place);
+    const chat = await typing(support.join(" "), place);
     await chat.printed(prompt);
     chat.type("A refund\ry\r");
     await chat.printed(/leaves it open/);
@@ -140,7 +140,7 @@ describe("orcha chat in a terminal", () => {
     const server = start([...program, "serve", ...config], place);
     onTestFinished(() => void server.child.kill());
     const url = /http:\S+/.exec(await server.printed(/at http:\S+\n/))?.[0] ?? "";
-    const chat = await inTerminal(`chat supportAgent --url ${url}`, place);
+    const chat = await typing(`chat supportAgent --url ${url}`, place);
     await chat.printed(/> /);
     chat.type("Where is my order?\r");
     await chat.printed(/So it is/);

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
-import { configFile, orcha, shell, terminal, typed, type Ended, type Place } from "./orcha.ts";
+import { configFile, inTerminal, orcha, shell, typed, type Ended, type Place } from "./orcha.ts";
 
 const folders = temporaryFolders();
 const here: Place = { cwd: "" };
@@ -56,8 +56,12 @@ describe("reading", () => {
 
 describe("in a terminal", () => {
   test("tables fit, colours show, and stored control characters do nothing", async () => {
-    const { stdout, code } = await terminal(`${typed} history ses_t023 ${store.join(" ")}; ${typed} history ses_chat ${store.join(" ")}`, here);
-    expect(code).toBe(0);
+    let stdout = "";
+    for (const session of ["ses_t023", "ses_chat"]) {
+      const shown = await inTerminal(`${typed} history ${session} ${store.join(" ")}`, here).ended;
+      expect(shown.code).toBe(0);
+      stdout += shown.stdout;
+    }
     const lines = stdout.split("\r\n");
     expect(stdout).toContain("\u001b[32mcompleted");
     expect(stdout).toContain("\u001b[36mrunning");
@@ -69,7 +73,7 @@ describe("in a terminal", () => {
   });
 
   test("NO_COLOR is respected", async () => {
-    const { stdout } = await terminal(`${typed} list ${store.join(" ")}`, { ...here, env: { NO_COLOR: "1" } });
+    const { stdout } = await inTerminal(`${typed} list ${store.join(" ")}`, { ...here, env: { NO_COLOR: "1" } }).ended;
     expect(stdout).toContain("ses_chat");
     expect(stdout).not.toContain("\u001b[");
   });

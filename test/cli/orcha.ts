@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { terminalOf } from "../terminal.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -43,9 +44,9 @@ export function shell(line: string, place: Place): Promise<Ended> {
   return start(["bash", "-o", "pipefail", "-c", `orcha() { ${typed} "$@"; }; ${line}`], place).ended;
 }
 
-/** Runs a line in a pseudo-terminal of 60 columns; what a person would see is the output. */
-export function terminal(line: string, place: Place): Promise<Ended> {
-  return start(["script", "-qec", `stty cols 60 rows 40 && ${line}`, "/dev/null"], place).ended;
+/** Runs a command in a pseudo-terminal of 60 columns. */
+export function inTerminal(command: string, { columns, ...place }: Place & { columns?: number }): Running {
+  return start(terminalOf(command, columns), place);
 }
 
 export function start([command = "", ...args]: readonly string[], { cwd, env, input }: Place): Running {

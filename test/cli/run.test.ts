@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
-import { orcha, program, shell, start, terminal, typed, type Place } from "./orcha.ts";
+import { inTerminal, orcha, program, shell, start, typed, type Place } from "./orcha.ts";
 
 const folders = temporaryFolders();
 const config = ["--config", join(import.meta.dirname, "runs.config.ts")];
@@ -129,7 +129,7 @@ test("what can't run makes no file, and an unknown session is said", async () =>
 describe("Ctrl-C", () => {
   test("ends a run of this process, and keeps what it said", async () => {
     const place = await here();
-    const running = start(["script", "-qec", `${typed} run supportAgent -i long ${flags}`, "/dev/null"], place);
+    const running = inTerminal(`${typed} run supportAgent -i long ${flags}`, place);
     await running.printed(/And on it goes/);
     running.child.stdin?.write("\u0003");
     const { code, stdout } = await running.ended;
@@ -146,7 +146,7 @@ describe("Ctrl-C", () => {
       ["stop", "Stopped", "stopped"],
       ["pause", "Paused", "paused"],
     ] as const) {
-      const running = start(["script", "-qec", `${typed} run supportAgent -i long ${over.join(" ")}`, "/dev/null"], place);
+      const running = inTerminal(`${typed} run supportAgent -i long ${over.join(" ")}`, place);
       await running.printed(/And on it goes/);
       running.child.stdin?.write("\u0003");
       const { code, stdout } = await running.ended;
@@ -178,7 +178,7 @@ test("a run that somebody else ended has the exit code 5", async () => {
 
 describe("in a terminal", () => {
   test("the text grows, rounds and actions have lines of their own, and each is told once", async () => {
-    const { code, stdout } = await terminal(`${typed} run supportAgent -i 'Where is my order?' ${flags}`, await here());
+    const { code, stdout } = await inTerminal(`${typed} run supportAgent -i 'Where is my order?' ${flags}`, await here()).ended;
     expect(code).toBe(0);
     // oxlint-disable-next-line no-control-regex -- Escape sequences are what this is about.
     const lines = stdout.replaceAll(/\u001b\[[\d;]*m/g, "").replaceAll(/\r\u001b\[2K[^\r\n]*(?=\r\u001b)/g, "").replaceAll("\r\u001b[2K", "").split("\r\n");
@@ -194,7 +194,7 @@ describe("in a terminal", () => {
   });
 
   test("structured output shows when it is whole", async () => {
-    const { stdout } = await terminal(`${typed} run sorter -i x ${flags}`, await here());
+    const { stdout } = await inTerminal(`${typed} run sorter -i x ${flags}`, await here()).ended;
     expect(stdout).toMatch(/^\{\r\n {2}"label": "bug"\r\n\}\r\nSession/);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { leftovers, listed } from "../import/sessions.ts";
 import { sqliteIn, temporaryFolders, temporarySchemas } from "../stores.ts";
 import { lineOf, writeLog } from "./logs.ts";
-import { configFile, orcha, peakMegabytes, program, shell, start, terminal, typed } from "./orcha.ts";
+import { configFile, inTerminal, orcha, peakMegabytes, program, shell, start, typed } from "./orcha.ts";
 
 const folders = temporaryFolders();
 const schemas = temporarySchemas();
@@ -145,7 +145,7 @@ describe("orcha import into a server", () => {
     const cwd = await folders();
     const { over, admin: env } = await served(cwd);
     await writeLog(join(cwd, "log.jsonl"), 12_000_000);
-    const { stdout, code } = await terminal(`${typed} import log.jsonl ${over.join(" ")}`, { cwd, env });
+    const { stdout, code } = await inTerminal(`${typed} import log.jsonl ${over.join(" ")}`, { cwd, env }).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/Importing: [\d.]+ MB of 12 MB, \d+ %\r/);
     expect(stdout).toContain("\u001b[2KImported 1 session");
@@ -220,7 +220,7 @@ test("60 MB go in within 300 MB of memory", async () => {
 test("long work shows how far it is, on a terminal only", async () => {
   const cwd = await folders();
   await writeLog(join(cwd, "log.jsonl"), 12_000_000);
-  const { stdout, code } = await terminal(`${typed} import log.jsonl --file orcha.db`, { cwd });
+  const { stdout, code } = await inTerminal(`${typed} import log.jsonl --file orcha.db`, { cwd }).ended;
   expect(code).toBe(0);
   expect(stdout).toMatch(/Importing: [\d.]+ MB of 12 MB, \d+ %, [\d,]+ events/);
   expect(stdout).toContain("\u001b[2KImported 1 session");

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
-import { terminal, typed } from "./orcha.ts";
+import { inTerminal, typed } from "./orcha.ts";
 
 const folders = temporaryFolders();
 const sessionId = "ses_1";
@@ -58,7 +58,7 @@ test.each([
   ["text that goes on after its message was read", [[0, "One"], [1, "Two"], [1, "Two and"], [1, "Two and more"]]],
 ] as const)("each message is shown once, in its order: %s", async (_name, frames) => {
   const url = await serverOf(frames);
-  const { stdout, code } = await terminal(`${typed} run a -i Hi --url ${url}`, { cwd: await folders(), env: { NO_COLOR: "1" } });
+  const { stdout, code } = await inTerminal(`${typed} run a -i Hi --url ${url}`, { cwd: await folders(), env: { NO_COLOR: "1" } }).ended;
   expect(stdout.replaceAll("\r", "")).toMatch(/^One and all\n {2}✓ look completed\.\nTwo and more\nSession ses_\w+ · completed\n$/);
   expect(code).toBe(0);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { shell } from "../cli/orcha.ts";
 import { temporaryFolders } from "../stores.ts";
+import { terminalOf } from "../terminal.ts";
 
 const program = join(import.meta.dirname, "../../examples/support/src/main.ts");
 const folders = temporaryFolders();
@@ -19,7 +20,7 @@ async function start(...flags: string[]) {
 
 /** The same, where a person can be asked. */
 async function startInTerminal(...flags: string[]) {
-  return run(["script", "-qec", [...command, ...flags].map((word) => `'${word}'`).join(" "), "/dev/null"], await folders());
+  return run(terminalOf([...command, ...flags].map((word) => `'${word}'`).join(" ")), await folders());
 }
 
 function run([file = "", ...args]: string[], cwd: string) {
