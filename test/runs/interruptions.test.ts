@@ -112,6 +112,23 @@ describeStores("interruptions", (make) => {
     }
   });
 
+  test("stop from another server doesn't repeat an answer that the log has, though its draft is stored still", async () => {
+    const store = await make();
+    const keeping = new Proxy(plugged(store).store, {
+      get: (target, key, receiver) =>
+        key === "saveDraft" ? async (...[ref, draft]: Parameters<typeof store.saveDraft>) => draft.body !== "{}" && store.saveDraft(ref, draft) : Reflect.get(target, key, receiver),
+    });
+    const look = { name: "lookup_order", arguments: { orderId: "A-1" } };
+    const one = bedOf(keeping, { support: [{ text: "Let me look that up for you.", chunkSize: 4, delayMs: 100, toolCalls: [look] }, { text: "Sent.", delayMs: 60_000 }] });
+    const run = one.orcha.supportAgent.run({ content: "Where is it?", variables });
+    await expect.poll(() => one.models.supportAgent.requests.length, { timeout: 5000 }).toBe(2);
+    expect(await store.draft({ tenant: "default", agent: "supportAgent", sessionId: run.sessionId })).toBeDefined();
+    const two = bedOf(plugged(store).store, {});
+    await two.orcha.supportAgent.stop(run.sessionId);
+    const { items } = await two.orcha.supportAgent.history(run.sessionId);
+    expect(items.filter(({ type }) => type === "message")).toHaveLength(2);
+  });
+
   test("delete ends the run, and what it still says goes nowhere", async () => {
     const { orcha } = bedOf(await make(), { support: [slow] });
     const run = orcha.supportAgent.run({ content: "Talk", variables });

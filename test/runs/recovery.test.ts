@@ -40,6 +40,30 @@ describeStores("a run whose server died", (make) => {
     expect(two.models.supportAgent.requests).toHaveLength(1);
   });
 
+  test("before any of its answer was stored: another round, since its text may be another", async () => {
+    const { clock, server } = world(await make(), {});
+    const one = server([{ text: "Good morning to you", chunkSize: 4, delayMs: 20 }]);
+    const input = { content: "Greet", variables, sessionId: "ses_greeting" };
+    const heard: { round: number; output: string }[] = [];
+    for await (const frame of one.orcha.supportAgent.run(input, { idempotencyKey: "k" }).stream) {
+      if (frame.status !== "streaming") continue;
+      heard.push(frame);
+      if (frame.output.length > 4) break;
+    }
+    one.kill();
+    clock.advance(10_001);
+    const two = server([{ text: "Good evening, Alice", chunkSize: 4, delayMs: 20 }]);
+    await two.service.sweep();
+    for await (const frame of two.orcha.supportAgent.run(input, { idempotencyKey: "k" }).stream) if (frame.status === "streaming") heard.push(frame);
+    const last = new Map<number, string>();
+    for (const { round, output } of heard) {
+      expect(output.startsWith(last.get(round) ?? "")).toBe(true);
+      last.set(round, output);
+    }
+    expect([...last.keys()]).toEqual([0, 1]);
+    expect(last.get(1)).toBe("Good evening, Alice");
+  });
+
   test("never runs an action again whose result is stored, and runs one without under the same key", async () => {
     const store = await make();
     const { clock, effects, server } = world(store, {});

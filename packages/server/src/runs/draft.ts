@@ -1,16 +1,27 @@
 import type { EventInput } from "@orcha/contract";
-import type { SessionRef, Store } from "../store/store.ts";
+import type { Draft, Lease, SessionRef, Store } from "../store/store.ts";
+import { roundOf, type LastRun } from "./run-log.ts";
 
 /** An answer in the making as it is stored. */
 export interface DraftText {
   run: number;
-  /** Counts the model's turns in the run, from 0. */
+  /** Counts the model's answers in the run, from 0, and the servers that began one anew. */
   round: number;
   text: string;
 }
 
 /** How often the answer in the making is stored, in milliseconds: never for each token. */
 const intervalMs = 400;
+
+/**
+ * What of a draft the log doesn't have: the text of the round that the lease's holder is at. A draft stays stored for a
+ * moment after its text is in the log.
+ */
+export function unlogged(draft: Draft | undefined, run: LastRun | undefined, lease: Lease | undefined): DraftText | undefined {
+  const text = draft && readDraft(draft.body);
+  const isHeld = lease !== undefined && lease.until > 0 && draft?.fence === lease.fence;
+  return isHeld && run && text?.run === run.number && text.round === roundOf(run, lease.fence) ? text : undefined;
+}
 
 /** Reads a stored draft; nothing where it is damaged. */
 export function readDraft(body: string): DraftText | undefined {

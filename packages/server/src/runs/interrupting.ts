@@ -7,9 +7,10 @@ import type { Reading, SessionInput } from "../reading.ts";
 import type { Current, Receipt, SessionRef, Store } from "../store/store.ts";
 import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { partialOf, readDraft, type DraftText } from "./draft.ts";
+import { partialOf, readDraft, unlogged, type DraftText } from "./draft.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import { backwards } from "./outcome.ts";
+import { readRunLog } from "./run-log.ts";
 
 /** What a settlement did. */
 interface Settled {
@@ -29,6 +30,9 @@ interface Parts {
 
 /** How long a run of this process may take to end by itself, in milliseconds: a pause lets the action at work finish. */
 const patienceMs = { stop: 1000, pause: 15_000 };
+
+/** How often the end of a run that goes on meanwhile is written anew, before it is written without its last words. */
+const maxTries = 20;
 
 /*
  *   run of this process ── told ──▶ ends itself, with all that it said
@@ -89,31 +93,36 @@ export class Interrupting {
   /** Writes the end of a run that didn't end itself. Answers the sessions that it had delegated. */
   private async settle(kind: "pause" | "stop", call: Call, ref: SessionRef, receipt: Receipt | undefined): Promise<Settled> {
     const { store, surroundings, changes } = this.parts;
-    const draft = await store.draft(ref);
-    const run = await this.lastRun(ref);
-    const text = draft && readDraft(draft.body);
-    return changes.change<Settled>(
-      ref,
-      call,
-      lookupsOfBatch([{ type: "run.stopped", data: {} }]),
-      (current) => {
-        const said = draft && draft.fence === current.lease?.fence && current.lease.until > 0 && text?.run === run ? text : undefined;
-        const events = kind === "stop" ? stopping(current, run, said) : pausing(current, run, said);
-        if (events.length === 0) return { result: { children: [], isWritten: false } };
-        const write = writeOf(events, current, authorOf(call, surroundings), receipt);
-        const { lease } = current;
-        const freed = lease ? { lease: { ...lease, until: 0, fence: lease.fence + 1 } } : {};
-        return { write: { ...write, ...freed }, result: { children: delegated(current), isWritten: true } };
-      },
-      { evenRunning: true },
-    );
+    for (let tries = 1; ; tries += 1) {
+      const before = await store.read(ref, []);
+      if (!before) throw sessionNotFound(ref.sessionId);
+      const draft = await store.draft(ref);
+      // What was being said is kept only where the log doesn't have it: both have to be of one moment.
+      const log = draft && readDraft(draft.body) ? await readRunLog(store, ref) : undefined;
+      const run = log ? log.last?.number : await this.lastRun(ref, before.view.snapshot.sequence);
+      const settled = await changes.change<Settled | "moved">(
+        ref,
+        call,
+        lookupsOfBatch([{ type: "run.stopped", data: {} }]),
+        (current) => {
+          if (log && log.sequence !== current.view.snapshot.sequence && tries < maxTries) return { result: "moved" };
+          const said = unlogged(draft, log?.last, current.lease);
+          const events = kind === "stop" ? stopping(current, run, said) : pausing(current, run, said);
+          if (events.length === 0) return { result: { children: [], isWritten: false } };
+          const write = writeOf(events, current, authorOf(call, surroundings), receipt);
+          const { lease } = current;
+          const freed = lease ? { lease: { ...lease, until: 0, fence: lease.fence + 1 } } : {};
+          return { write: { ...write, ...freed }, result: { children: delegated(current), isWritten: true } };
+        },
+        { evenRunning: true },
+      );
+      if (settled !== "moved") return settled;
+    }
   }
 
   /** The number of the newest run: its events are the last ones that have one. */
-  private async lastRun(ref: SessionRef): Promise<number | undefined> {
-    const current = await this.parts.store.read(ref, []);
-    if (!current) throw sessionNotFound(ref.sessionId);
-    for await (const { run } of backwards(this.parts.store, ref, current.view.snapshot.sequence)) if (run !== undefined) return run;
+  private async lastRun(ref: SessionRef, sequence: number): Promise<number | undefined> {
+    for await (const { run } of backwards(this.parts.store, ref, sequence)) if (run !== undefined) return run;
     return undefined;
   }
 }

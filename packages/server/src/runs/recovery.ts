@@ -4,10 +4,10 @@ import type { OnError } from "../failure.ts";
 import { sessionName } from "../store/session-name.ts";
 import type { Current, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { partialOf, readDraft } from "./draft.ts";
+import { partialOf, unlogged } from "./draft.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
 import type { LiveRuns } from "./live-runs.ts";
-import { readRunLog, type LastRun } from "./run-log.ts";
+import { readRunLog, takeOversOf, type LastRun } from "./run-log.ts";
 import type { HostedAgent, Runner } from "./runner.ts";
 
 interface Parts {
@@ -83,7 +83,6 @@ export class Recovery {
     const { store, surroundings, runner, leases } = this.parts;
     const log = await readRunLog(store, ref);
     const draft = await store.draft(ref);
-    const text = draft && readDraft(draft.body);
     const last = log?.last;
     if (!log) return;
     let start: (() => void) | undefined;
@@ -96,9 +95,8 @@ export class Recovery {
       if (!last || !last.isHosted || last.end !== undefined || isOver) {
         return { write: { ...writeOf([], current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
-      const isOfRound = text?.run === last.number && text.round === last.round && draft?.fence === current.lease.fence;
-      const said = partialOf(isOfRound ? text : undefined);
-      if (current.lease.fence - last.firstFence > maxTakeOvers + last.pauses) {
+      const said = partialOf(unlogged(draft, last, current.lease));
+      if (takeOversOf(last, current.lease.fence) > maxTakeOvers) {
         const events = completeBatch([...said, givenUp(last)], current.view);
         return { write: { ...writeOf(events, current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }

@@ -12,8 +12,8 @@ export interface LastRun {
   isHosted: boolean;
   /** Names of the client actions that the caller can answer; all of the agent's where the log doesn't say. */
   clientCapabilities: readonly string[] | undefined;
-  /** The model's turns so far, which count the rounds. */
-  round: number;
+  /** The model's turns so far. */
+  answers: number;
   /** Those since the last pause. */
   actionRounds: number;
   usage: Usage | undefined;
@@ -27,6 +27,16 @@ export interface LastRun {
   end: "completed" | "failed" | "stopped" | "paused" | undefined;
   /** What is left to do of the model's last turn. */
   open: OpenRound | undefined;
+}
+
+/** How often another server went on with a run that has a lease of this fence: each lease after the first that no pause explains. */
+export function takeOversOf({ firstFence, pauses }: LastRun, fence: number): number {
+  return Math.max(0, fence - firstFence - pauses);
+}
+
+/** The number of the round that the holder of this fence is at: one that is begun anew elsewhere may say something else. */
+export function roundOf(run: LastRun, fence: number): number {
+  return run.answers + takeOversOf(run, fence);
 }
 
 /** A session's log as a run needs it. */
@@ -138,7 +148,7 @@ class RunLogReader {
       startedAt: Date.parse(timestamp),
       isHosted: data.host === "server",
       clientCapabilities: data.clientCapabilities,
-      round: 0,
+      answers: 0,
       actionRounds: 0,
       usage: undefined,
       delegated: 0,
@@ -156,7 +166,7 @@ class RunLogReader {
     }
     this.beginTurn(data.role === "assistant" ? data : undefined);
     if (data.role !== "assistant" || !this.last) return;
-    this.last.round += 1;
+    this.last.answers += 1;
     this.last.actionRounds += 1;
     const usage = addUsage(this.last.usage, data.usage);
     if (usage) this.last.usage = usage;

@@ -15,7 +15,7 @@ import { fillIn, joinParts, skillCatalogue } from "./instructions.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
 import { LiveRun } from "./live-run.ts";
 import type { LiveRuns } from "./live-runs.ts";
-import type { LastRun, RunLog } from "./run-log.ts";
+import { roundOf, type LastRun, type RunLog } from "./run-log.ts";
 import { skillTool, Skills } from "./skills.ts";
 
 /** Makes the tools by which an agent delegates; none for a session that was delegated itself. */
@@ -150,7 +150,7 @@ export class Runner {
         ...(implementation.settings ? { settings: implementation.settings } : {}),
         ...(implementation.maxRounds === undefined ? {} : { maxRounds: implementation.maxRounds }),
         resume: {
-          round: last.round,
+          round: roundOf(last, lease.fence),
           actionRounds: last.actionRounds,
           startedAt: last.startedAt,
           ...(last.usage ? { usage: last.usage } : {}),
