@@ -368,7 +368,10 @@ function oneInput(): fc.Arbitrary<EventInput> {
         input("skill.requested", fc.record(call)),
         input("skill.loaded", fc.record({ callId: optional(callIds()), name: names(), alreadyLoaded: optional(fc.boolean()) })),
         input("skill.failed", fc.record({ callId: optional(callIds()), name: names(), error: errors() })),
-        input("evaluation.requested", fc.record({ name: evaluation.name })),
+        input(
+          "evaluation.requested",
+          fc.record({ name: evaluation.name, expiresAt: fc.constant("2026-09-28T12:05:00.000Z"), attempt: fc.integer({ min: 1, max: 3 }) }, { requiredKeys: ["name"] }),
+        ),
         input("evaluation.completed", fc.record({ ...evaluation, status: fc.constantFrom("passed" as const, "failed" as const), metrics: fc.constantFrom([], metrics), usage })),
         input("evaluation.failed", fc.record({ ...evaluation, error: fc.record({ message: texts() }) })),
       ),

@@ -1,6 +1,7 @@
 import { scriptedModel, type ScriptedModel, type ScriptEntry } from "@orcha/agent/testing";
+import type { Metadata } from "@orcha/contract";
 import { createOrcha, type Orcha, type OrchaOptions, type SessionEvents } from "@orcha/client";
-import { createService, type AppOptions, type Implementations, type Service, type Store } from "@orcha/server";
+import { createService, type AppOptions, type Evaluation, type Implementations, type Service, type Store } from "@orcha/server";
 import { agents } from "./agents.ts";
 
 export type RunClient = Orcha<typeof agents>;
@@ -21,6 +22,8 @@ export interface BedOptions {
   support?: Script;
   researcher?: Script;
   sorter?: Script;
+  /** Judges the answers of the support agent. */
+  quality?: Evaluation<Metadata>;
   implementations?: Partial<Implementations<typeof agents>>;
   app?: Partial<AppOptions<typeof agents>>;
   client?: Partial<OrchaOptions>;
@@ -49,7 +52,9 @@ export function bedOf(store: Store, options: BedOptions = {}): Bed {
       },
       skills: { incident_triage: "First, stay calm." },
       evaluations: {
-        response_quality: async ({ messages }) => ({ groundedness: { score: messages.length > 0 ? 0.9 : 0, reasoning: "It says what it knows." } }),
+        response_quality:
+          options.quality ??
+          (async ({ messages }) => ({ groundedness: { score: messages.length > 0 ? 0.9 : 0, reasoning: "It says what it knows." } })),
       },
     },
     researcher: { model: models.researcher, instructions: "You research." },

@@ -7,7 +7,7 @@ import { brain, research, shapeOf } from "./journey.ts";
 import { plugged, type Death } from "./plug.ts";
 
 // Long enough for a busy machine: leases that run out under live servers are taken back and forth.
-const leaseMs = 300;
+const leaseMs = 800;
 const content = "Where are A-1 and B-2?";
 const answer = { toolResults: [{ callId: "call_ask", output: { approved: true } }] };
 
@@ -81,8 +81,8 @@ describeStores("a server that dies at any write", (make) => {
     expect(deaths.length).toBeGreaterThan(20);
     const journeys = deaths.map((dying) => async () => ({ dying, ...(await journey(store, `${dying.write}_${dying.when}`, dying)) }));
     // Some at a time: each mostly waits for a lease to run out.
-    for (let from = 0; from < journeys.length; from += 8) {
-      for (const { dying, shape, events, effects } of await Promise.all(journeys.slice(from, from + 8).map((go) => go()))) {
+    for (let from = 0; from < journeys.length; from += 16) {
+      for (const { dying, shape, events, effects } of await Promise.all(journeys.slice(from, from + 16).map((go) => go()))) {
         expect({ dying, shape }).toEqual({ dying, shape: whole.shape });
         expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
         // An action without a stored result may have had its effect: it runs again under its key, once.

@@ -110,7 +110,11 @@ export const eventDataSchemas: { [T in EventType]: v.GenericSchema<unknown, unkn
     alreadyLoaded: v.optional(v.boolean()),
   }),
   "skill.failed": v.looseObject({ callId: v.optional(callIdSchema), name: shortText, error: errorSchema }),
-  "evaluation.requested": v.looseObject(evaluationRun),
+  "evaluation.requested": v.looseObject({
+    ...evaluationRun,
+    expiresAt: v.optional(timestampSchema),
+    attempt: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  }),
   "evaluation.completed": v.looseObject({
     ...evaluationRun,
     status: v.picklist(["passed", "failed"]),

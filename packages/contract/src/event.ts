@@ -160,7 +160,12 @@ export interface EventDataByType {
   "skill.requested": Call;
   "skill.loaded": { callId?: string; name: string; alreadyLoaded?: boolean };
   "skill.failed": { callId?: string; name: string; error: EventError };
-  "evaluation.requested": EvaluationRun;
+  "evaluation.requested": EvaluationRun & {
+    /** ISO time by which a server that is alive has said the outcome; then another one judges. */
+    expiresAt?: string;
+    /** How often the run has been given to this evaluation, this time included; absent means 1. */
+    attempt?: number;
+  };
   "evaluation.completed": EvaluationRun & {
     status: "passed" | "failed";
     metrics: EvaluationMetric[];

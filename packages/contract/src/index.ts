@@ -201,7 +201,7 @@ export {
   type Touched,
 } from "./projection.ts";
 export { projectSnapshot, openSnapshot, type StoredSnapshot } from "./snapshot.ts";
-export { advance, type Advance, type ItemVersion, type OpenItem, type SessionView } from "./view.ts";
+export { advance, type Advance, type ItemVersion, type OpenEvaluation, type OpenItem, type SessionView } from "./view.ts";
 
 // JSON.
 export {

@@ -11,11 +11,22 @@ export interface OpenItem {
   name: string;
 }
 
+/** An evaluation that was asked for and has no outcome yet. */
+export interface OpenEvaluation {
+  name: string;
+  run?: number;
+  attempt: number;
+  /** ISO time by which a server that is alive has said the outcome. */
+  expiresAt: string;
+}
+
 /** Everything that a session needs to remember between two batches of events. */
 export interface SessionView {
   snapshot: StoredSnapshot;
   itemCount: number;
   open: readonly OpenItem[];
+  /** Without those that nobody said an end for. */
+  judging: readonly OpenEvaluation[];
 }
 
 /** One written version of an item. */
@@ -40,6 +51,7 @@ export function advance(start: SessionView | undefined, touched: Touched, events
   const open = new Map(start?.open.map((entry) => [entry.position, entry]));
   const versions: ItemVersion[] = [];
   const itemCounts: number[] = [];
+  let judging = start?.judging ?? [];
   let snapshot = start?.snapshot;
   let itemCount = start?.itemCount ?? 0;
   for (const event of events) {
@@ -53,10 +65,22 @@ export function advance(start: SessionView | undefined, touched: Touched, events
       versions.push(version);
       remember(items, open, version);
     }
+    judging = stillJudging(judging, event);
     itemCounts.push(itemCount);
   }
   if (!snapshot) throw new TypeError("a batch without a session has no view");
-  return { view: { snapshot, itemCount, open: [...open.values()] }, versions, itemCounts };
+  return { view: { snapshot, itemCount, open: [...open.values()], judging }, versions, itemCounts };
+}
+
+/** The first outcome of an evaluation is the one that counts, whichever attempt it is of. */
+function stillJudging(judging: readonly OpenEvaluation[], event: SessionEvent): readonly OpenEvaluation[] {
+  if (event.type !== "evaluation.requested" && event.type !== "evaluation.completed" && event.type !== "evaluation.failed") return judging;
+  const { run } = event;
+  const { name } = event.data;
+  const others = judging.filter((known) => known.name !== name || known.run !== run);
+  if (event.type !== "evaluation.requested" || event.data.expiresAt === undefined) return others;
+  const { expiresAt, attempt = 1 } = event.data;
+  return [...others, { name, ...(run === undefined ? {} : { run }), attempt, expiresAt }];
 }
 
 function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>, { position, item }: ItemVersion): void {

@@ -101,7 +101,10 @@ function damaged(sequence: number): OrchaError {
 }
 
 function endingsOf(view: ReturnType<typeof advance>["view"]): NewEvent[] {
-  const endings = cancellations(view, "the session was forked");
+  const reason = "the session was forked";
+  const error = { code: "cancelled", message: reason };
+  const unjudged = view.judging.map(({ name, run }): NewEvent => ({ type: "evaluation.failed", ...(run === undefined ? {} : { run }), data: { name, error } }));
+  const endings = [...cancellations(view, reason), ...unjudged];
   const { runStatus } = view.snapshot;
   const isOver = runStatus === undefined || runStatus === "completed" || runStatus === "failed" || runStatus === "stopped";
   return isOver ? endings : [...endings, { type: "run.stopped", data: { reason: "cancelled" } }];

@@ -31,9 +31,8 @@ interface Parts {
 
 /** Wires everything that runs agents. */
 export function createRuns(given: Parts, implementations: AnyImplementations, leaseMs: number, onError: OnError, modelFor?: ModelFor) {
-  const { store } = given;
   const live = new LiveRuns();
-  const evaluating = new Evaluating(store, onError);
+  const evaluating = new Evaluating({ ...given, onError });
   let isClosing = false;
   const closing = new AbortController();
 
@@ -61,7 +60,7 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     modelFor,
     delegation: (ref, agent, implementation, isChild, last) => delegating.tools(ref, agent, implementation, isChild, last),
   });
-  const recovery = new Recovery({ ...shared, runner });
+  const recovery = new Recovery({ ...shared, runner, evaluating });
   const starting = new Starting({ ...shared, runner, onAbandoned: (ref) => void recovery.attend(ref) });
   const answers = new Answers({ ...shared, runner, recovery });
   const tailing = new Tailing(shared);
@@ -71,11 +70,12 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     isClosing = true;
     tailing.drain();
     const under = live.all();
+    const start = performance.now();
     await within(Promise.all(under.map(({ ended }) => ended)), limitMs);
     for (const run of live.all()) run.handOver();
     closing.abort();
     await Promise.all(under.map(({ ended }) => ended));
-    await evaluating.close();
+    await evaluating.close(Math.max(0, limitMs - (performance.now() - start)));
   }
 
   return { runs, recovery, tailing, drain };

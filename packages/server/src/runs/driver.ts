@@ -23,7 +23,7 @@ export interface Drive {
   lease: Lease;
   input: Omit<LoopInput, "signal" | "now">;
   /** Events that a completed run's last write adds, such as the requests of its evaluations. */
-  onCompleted: readonly NewEvent[];
+  onCompleted: () => readonly NewEvent[];
   /** Starts when the run has completed. */
   evaluate: () => Promise<readonly EvaluationOutcome[]>;
 }
@@ -92,11 +92,11 @@ export class Driver {
     live: LiveRun,
     keeper: LeaseKeeper,
     events: readonly EventInput[],
-    onCompleted: readonly NewEvent[],
+    onCompleted: () => readonly NewEvent[],
   ): Promise<void> {
     const inputs = events.map((event): EventInput => (isOfSession(event) ? event : { ...event, run: live.number }));
     const following = events.flatMap((event): NewEvent[] => {
-      if (event.type === "run.completed") return onCompleted.map((added) => ({ ...added, run: live.number }));
+      if (event.type === "run.completed") return onCompleted().map((added) => ({ ...added, run: live.number }));
       const isPause = event.type === "run.paused" && event.data.status === "paused";
       return isPause ? [{ type: "session.paused", data: { status: "paused" } }] : [];
     });

@@ -35,8 +35,8 @@ export async function readRunState(store: Store, ref: SessionRef, run: number): 
     const result = resultOf(event, base, pendingClientActions) ?? (isOver ? ({ ...base, status: "stopped" } as const) : undefined);
     if (!result) return { at: "work", current };
     const evaluations = judging.flatMap(outcomeOf);
-    const requested = judging.filter(({ type }) => type === "evaluation.requested").length;
-    return { at: "end", result, evaluations, isJudged: evaluations.length >= requested };
+    const judged = new Set(evaluations.map(({ name }) => name));
+    return { at: "end", result, evaluations, isJudged: judging.every(({ data }) => judged.has(data.name)) };
   }
   return { at: "nowhere" };
 }

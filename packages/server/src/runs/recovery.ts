@@ -5,6 +5,7 @@ import { sessionName } from "../store/session-name.ts";
 import type { Current, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, unlogged } from "./draft.ts";
+import { overdue, type Evaluating } from "./evaluating.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import { readRunLog, takeOversOf, type LastRun } from "./run-log.ts";
@@ -16,6 +17,7 @@ interface Parts {
   surroundings: Surroundings;
   live: LiveRuns;
   runner: Runner;
+  evaluating: Evaluating;
   leases: LeaseTerms;
   onError: OnError;
 }
@@ -29,7 +31,10 @@ const sweepLimit = 100;
 /** Starts with a control character, which no principal's tenant can: imports under way live there. */
 const reserved = "\u0001";
 
-/** Moves sessions on that nobody is at work at: crashed runs go on from the log, client actions expire. */
+/**
+ * Moves sessions on that nobody is at work at: crashed runs go on from the log, client actions expire, and
+ * evaluations are made anew.
+ */
 export class Recovery {
   private readonly parts: Parts;
   private readonly busy = new Map<string, Promise<void>>();
@@ -67,7 +72,7 @@ export class Recovery {
   }
 
   private async moveOn(ref: SessionRef): Promise<void> {
-    const { store, surroundings, live, runner } = this.parts;
+    const { store, surroundings, live, runner, evaluating } = this.parts;
     if (live.get(ref)) return;
     const current = await store.read(ref, []);
     if (!current) return;
@@ -76,6 +81,7 @@ export class Recovery {
     if (isAbandoned(current, now)) {
       if (hosted) await this.takeOver(ref, hosted);
     } else if (expiredCalls(current, now).length > 0) await this.expire(ref, hosted);
+    else if (overdue(current, now).length > 0) await evaluating.takeOver(ref, hosted);
   }
 
   /** Goes on with a run whose process is gone: what it had begun to say is kept, and the round is repeated. */

@@ -110,7 +110,7 @@ export class Runner {
     before: RunLog,
     write: SessionWrite,
   ): Promise<void> {
-    const { surroundings, evaluating } = this.parts;
+    const { evaluating } = this.parts;
     const log = before.after(write);
     const { last } = log;
     if (last?.number !== live.number) throw new TypeError("the log has another last run");
@@ -157,8 +157,8 @@ export class Runner {
           ...(last.open ? { open: last.open } : {}),
         },
       },
-      onCompleted: evaluating.requests(agent),
-      evaluate: () => evaluating.evaluate(ref, agent, implementation, live.number, metadata, surroundings),
+      onCompleted: () => evaluating.requests(hosted),
+      evaluate: () => evaluating.evaluate(ref, hosted, live.number, metadata),
     });
   }
 

@@ -231,7 +231,7 @@ export function memoryStore(): Store {
     async due({ agents, now, limit }) {
       const found = [...sessions.values()].filter(({ ref, view, lease }) => {
         const ranOut = lease !== undefined && lease.until > 0 && lease.until <= now;
-        return agents.includes(ref.agent) && (ranOut || (dueAt(view.snapshot) ?? Infinity) <= now);
+        return agents.includes(ref.agent) && (ranOut || (dueAt(view) ?? Infinity) <= now);
       });
       return found.slice(0, limit).map(({ ref }) => ref);
     },

@@ -238,7 +238,7 @@ export class WriteStatement {
 
 /** Most writes only move the counters, the time and the snapshot. */
 function isPlainMove(before: SessionView, after: SessionView): boolean {
-  if (before.open.length > 0 || after.open.length > 0) return false;
+  if ([before, after].some(({ open, judging }) => open.length > 0 || judging.length > 0)) return false;
   return before.snapshot.status === after.snapshot.status && before.snapshot.runStatus === after.snapshot.runStatus;
 }
 

@@ -1,4 +1,4 @@
-import type { SessionView, StoredSnapshot } from "@orcha/contract";
+import type { OpenEvaluation, OpenItem, SessionView, StoredSnapshot } from "@orcha/contract";
 import type { VersionRow } from "./store.ts";
 
 /** How long a receipt answers for its write, in milliseconds: 24 hours. */
@@ -26,12 +26,14 @@ export interface SessionColumns {
   status: string;
   runStatus: string | null;
   snapshot: string;
+  /** JSON of what waits for its end: items, and then evaluations. */
   openItems: string;
-  /** When the first client action expires. */
+  /** When the first of what waits expires. */
   dueAt: number | null;
 }
 
-export function sessionColumns({ snapshot, itemCount, open }: SessionView): SessionColumns {
+export function sessionColumns(view: SessionView): SessionColumns {
+  const { snapshot, itemCount } = view;
   return {
     sequence: snapshot.sequence,
     itemCount,
@@ -39,15 +41,15 @@ export function sessionColumns({ snapshot, itemCount, open }: SessionView): Sess
     status: snapshot.status,
     runStatus: snapshot.runStatus ?? null,
     snapshot: JSON.stringify(snapshot),
-    openItems: open.length === 0 ? "[]" : JSON.stringify(open),
-    dueAt: dueAt(snapshot) ?? null,
+    openItems: openText(view),
+    dueAt: dueAt(view) ?? null,
   };
 }
 
-/** When the first of a session's client actions expires, in milliseconds since 1970. */
-export function dueAt({ pendingClientActions }: StoredSnapshot): number | undefined {
+/** When the first of a session's client actions and evaluations expires, in milliseconds since 1970. */
+export function dueAt({ snapshot, judging }: SessionView): number | undefined {
   let first: number | undefined;
-  for (const { expiresAt } of pendingClientActions) {
+  for (const { expiresAt } of [...snapshot.pendingClientActions, ...judging]) {
     const at = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt);
     if (at < (first ?? Infinity)) first = at;
   }
@@ -58,8 +60,20 @@ export function dueAt({ pendingClientActions }: StoredSnapshot): number | undefi
 export function viewOf(snapshot: string, itemCount: number, openItems: string): SessionView {
   // Both texts are those of `sessionColumns`.
   const read: StoredSnapshot = JSON.parse(snapshot);
-  const open: SessionView["open"] = openItems === "[]" ? [] : JSON.parse(openItems);
-  return { snapshot: read, itemCount, open };
+  const waiting: (OpenItem | JudgingEntry)[] = openItems === "[]" ? [] : JSON.parse(openItems);
+  const judging = waiting.flatMap((entry) => (entry.type === "evaluation" ? [entry.judging] : []));
+  const open = waiting.filter((entry) => entry.type !== "evaluation");
+  return { snapshot: read, itemCount, open, judging };
+}
+
+interface JudgingEntry {
+  type: "evaluation";
+  judging: OpenEvaluation;
+}
+
+function openText({ open, judging }: SessionView): string {
+  if (open.length === 0 && judging.length === 0) return "[]";
+  return JSON.stringify([...open, ...judging.map((entry): JudgingEntry => ({ type: "evaluation", judging: entry }))]);
 }
 
 /** The session that a delegated one belongs to and is deleted with; nothing for any other. */
