@@ -59,7 +59,7 @@ describe("a conversation as data", () => {
       { text: "It is lost.", evaluations: { response_quality: { groundedness: { score: 0.9, reasoning: "It says what it knows." } } } },
     ], { script: [] });
     const own = ({ data, type }: { data?: unknown; type: string }) =>
-      JSON.parse(JSON.stringify({ type, data }, (key, value: unknown) => (key === "durationMs" ? 0 : key === "variables" ? {} : value))) as unknown;
+      JSON.parse(JSON.stringify({ type, data }, (key, value: unknown) => (key === "durationMs" || key === "expiresAt" ? 0 : key === "variables" ? {} : value))) as unknown;
     expect((await eventsOf(app, "ses_1")).map(own)).toEqual((await eventsOf(bed.orcha, "ses_1")).map(own));
   });
 
