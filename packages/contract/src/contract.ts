@@ -1,18 +1,11 @@
 import { oc } from "@orpc/contract";
 import * as v from "valibot";
-import { agentMessageSchema, findingSchema, type AgentMessage, type Finding } from "./agent-message.ts";
-import type { AgentTypes, AnyAgentTypes } from "./agent.ts";
+import { agentMessageSchema, findingSchema, type AgentMessage } from "./agent-message.ts";
+import { recordedAnswerSchema, type AppendReceipt, type RestoredSession, type ResumeAnswer, type SessionList } from "./answer.ts";
 import { errorTable, type ErrorCode } from "./error.ts";
 import { sessionEventsSchema, sessionHistorySchema, type SessionEvents, type SessionHistory } from "./history.ts";
 import { runResultSchema, type RunResult } from "./run.ts";
-import {
-  metadataSchema,
-  sessionIdSchema,
-  sessionNameSchema,
-  sessionSnapshotSchema,
-  type PendingClientActionOf,
-  type SessionSnapshot,
-} from "./session.ts";
+import { metadataSchema, sessionIdSchema, sessionNameSchema, sessionSnapshotSchema, type SessionSnapshot } from "./session.ts";
 import { tailPieceSchema, type TailPiece } from "./tail.ts";
 
 /** What a caller must be allowed to do. */
@@ -26,50 +19,6 @@ export interface OperationMeta {
   /** Writes take an idempotency key and an expected sequence. */
   write: boolean;
 }
-
-/** The receipt of an append. */
-export interface AppendReceipt {
-  sessionId: string;
-  firstSequence: number;
-  lastSequence: number;
-  findings: Finding[];
-}
-
-/** A restored session, and what had to be assumed. */
-export interface RestoredSession<T extends AgentTypes = AnyAgentTypes> {
-  session: SessionSnapshot<T>;
-  findings: Finding[];
-}
-
-/** One page of sessions, the last changed first; without `nextCursor` it is the last page. */
-export interface SessionList<T extends AgentTypes = AnyAgentTypes> {
-  items: SessionSnapshot<T>[];
-  nextCursor?: string;
-}
-
-/** An answer to a client action, or its denial. */
-export type ToolResult =
-  | { callId: string; output: unknown; isError?: boolean }
-  | { callId: string; deny: true; reason?: string };
-
-/** What a resume answers: how the run went on, or what was recorded for a session whose agent runs elsewhere. */
-export type ResumeAnswer<T extends AgentTypes = AnyAgentTypes> = RunResult<T> | RecordedAnswer<T>;
-
-/** What a resume did for a session whose agent runs elsewhere: answers are in the log, and what still waits is listed. */
-export interface RecordedAnswer<T extends AgentTypes = AnyAgentTypes> {
-  status: "recorded" | "waiting_for_client_action";
-  sessionId: string;
-  /** Sequence of the event that holds the answers. */
-  sequence: number;
-  pendingClientActions: PendingClientActionOf<T>[];
-}
-
-export const recordedAnswerSchema = v.object({
-  status: v.picklist(["recorded", "waiting_for_client_action"]),
-  sessionId: v.string(),
-  sequence: v.number(),
-  pendingClientActions: v.array(v.looseObject({ callId: v.string(), name: v.string() })),
-});
 
 /** The most messages or events that one append takes. */
 export const maxAppend = 1000;

@@ -20,22 +20,16 @@ export {
 export { jsonSchemaOf, type Schema } from "./json-schema.ts";
 
 // The operations.
+export { contract, maxAppend, maxBodyBytes, type Contract, type OperationMeta, type OperationName, type Scope } from "./contract.ts";
 export {
-  contract,
-  maxAppend,
-  maxBodyBytes,
   recordedAnswerSchema,
   type AppendReceipt,
-  type Contract,
-  type OperationMeta,
-  type OperationName,
   type RecordedAnswer,
   type RestoredSession,
   type ResumeAnswer,
-  type Scope,
   type SessionList,
   type ToolResult,
-} from "./contract.ts";
+} from "./answer.ts";
 
 export {
   evaluationOutcomeSchema,
