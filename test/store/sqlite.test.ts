@@ -58,7 +58,7 @@ function planOf(folder: string, sql: string): string {
 }
 
 describe("the file", () => {
-  test("is in WAL mode and syncs every commit by default", async () => {
+  test("is in WAL mode and syncs by default", async () => {
     const folder = await folders();
     const pragmas: string[] = [];
     const store = await sqliteIn(folder, { trace: (sql) => pragmas.push(sql) });
@@ -67,6 +67,27 @@ describe("the file", () => {
     const database = new Database(join(folder, "orcha.db"));
     expect(database.pragma("journal_mode", { simple: true })).toBe("wal");
     database.close();
+  });
+
+  test("waits for the disk at each write but those of drafts, which a power cut may take", async () => {
+    const traced: string[] = [];
+    const store = await sqliteIn(await folders(), { trace: (sql) => traced.push(sql) });
+    const { supportAgent } = clientOf(store);
+    const { sessionId } = await supportAgent.create();
+    traced.push("the draft");
+    await store.saveDraft({ tenant: "default", agent: "supportAgent", sessionId }, { fence: 0, body: "{}" });
+    traced.push("the rest");
+    await supportAgent.append(sessionId, { messages: [{ role: "user", content: "Hi" }] });
+    const synced: [at: string, synchronous: string][] = [];
+    let at = "the start";
+    let synchronous = "";
+    for (const sql of traced) {
+      if (sql.startsWith("the ")) at = sql;
+      synchronous = /^PRAGMA synchronous = (\w+)/.exec(sql)?.[1] ?? synchronous;
+      if (sql === "COMMIT") synced.push([at, synchronous]);
+    }
+    await store.close();
+    expect(new Map(synced)).toEqual(new Map([["the start", "FULL"], ["the draft", "NORMAL"], ["the rest", "FULL"]]));
   });
 
   test("keeps everything over a restart", async () => {

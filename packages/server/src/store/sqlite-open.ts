@@ -39,6 +39,17 @@ export async function openSqlite(options: SqliteOptions): Promise<Database.Datab
   return database;
 }
 
+/** Commits what `run` does without waiting for the disk; the file stays whole through a power cut. */
+export function unsynced<T>(database: Database.Database, { synchronous = "FULL" }: SqliteOptions, run: () => T): T {
+  if (synchronous !== "FULL") return run();
+  database.pragma("synchronous = NORMAL");
+  try {
+    return run();
+  } finally {
+    database.pragma("synchronous = FULL");
+  }
+}
+
 function migrate(database: Database.Database, file: string): void {
   const version = Number(database.pragma("user_version", { simple: true }));
   const owner = Number(database.pragma("application_id", { simple: true }));

@@ -3,7 +3,7 @@ import { sessionExists } from "./conflict.ts";
 import { pageWindow, pinnedSequence } from "./page.ts";
 import { whenFree } from "./sqlite-busy.ts";
 import { sqliteLists } from "./sqlite-list.ts";
-import { openSqlite, type SqliteOptions } from "./sqlite-open.ts";
+import { openSqlite, unsynced, type SqliteOptions } from "./sqlite-open.ts";
 import type { SessionRow } from "./rows.ts";
 import { SqliteNews } from "./sqlite-news.ts";
 import { prepareStatements } from "./sqlite-statements.ts";
@@ -31,17 +31,24 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
 
   /** Everything in `run` is synchronous, so that no other request of this process comes between. */
   function transaction<T>(run: () => T): Promise<T> {
-    return whenFree(() => {
-      statements.begin.run();
-      try {
-        const result = run();
-        statements.commit.run();
-        return result;
-      } catch (error) {
-        if (database.inTransaction) statements.rollback.run();
-        throw error;
-      }
-    });
+    return whenFree(() => commit(run));
+  }
+
+  /** A write that a power cut may take back, so that nobody waits for the disk: it comes there with the next one. */
+  function unsyncedTransaction<T>(run: () => T): Promise<T> {
+    return whenFree(() => unsynced(database, options, () => commit(run)));
+  }
+
+  function commit<T>(run: () => T): T {
+    statements.begin.run();
+    try {
+      const result = run();
+      statements.commit.run();
+      return result;
+    } catch (error) {
+      if (database.inTransaction) statements.rollback.run();
+      throw error;
+    }
   }
 
   function find({ tenant, agent, sessionId }: SessionRef): SessionRow | undefined {
@@ -170,7 +177,8 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
       }),
 
     saveDraft: (ref, { fence, body }) =>
-      transaction(() => {
+      // A power cut ends the run that it belongs to.
+      unsyncedTransaction(() => {
         const row = find(ref);
         if (row?.lease_fence !== fence) return false;
         statements.saveDraft.run(row.key, fence, body);
