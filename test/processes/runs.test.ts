@@ -14,7 +14,8 @@ import type { RunServerInput } from "./run-server.ts";
 
 /** `pnpm test:crash` asks for more. */
 const kills = Number(process.env["ORCHA_RUN_KILLS"] ?? 4);
-const leaseMs = 300;
+/** Long enough for a busy machine: one that runs out under a living server is taken back and forth. */
+const leaseMs = 800;
 /** The journey's writes of events, counted where one process does them all. */
 const lastWrite = 16;
 
@@ -70,14 +71,20 @@ describePlaces("a run whose process is killed", (makePlace) => {
     }
 
     const whole = await journey("whole", () => [survivor.url]);
+    // Before and after each write in turn, spread over all of them however few rounds there are; every fourth at a
+    // moment that nobody chose.
+    const isRandom = (round: number) => round % 4 === 3;
+    const writeOf = (round: number) => 1 + ((round * 7) % lastWrite);
+    const startDying = (round: number) => start(isRandom(round) ? undefined : { write: writeOf(round), when: round % 2 === 0 ? "after" : "before" });
     let died = 0;
+    // A process takes longer to start than to die, so each is there before its round.
+    let starting = startDying(0);
+    onTestFinished(async () => (await starting).kill());
     for (let round = 0; died < kills; round += 1) {
-      // Before and after each write in turn, spread over all of them however few rounds there are; every fourth at a
-      // moment that nobody chose.
-      const write = 1 + ((round * 7) % lastWrite);
-      const isRandom = round % 4 === 3;
-      const dying = await start(isRandom ? undefined : { write, when: round % 2 === 0 ? "after" : "before" });
-      const timer = isRandom ? setTimeout(() => dying.child.kill("SIGKILL"), 5 + Math.random() * 120) : undefined;
+      const write = writeOf(round);
+      const dying = await starting;
+      starting = startDying(round + 1);
+      const timer = isRandom(round) ? setTimeout(() => dying.child.kill("SIGKILL"), 5 + Math.random() * 120) : undefined;
       const { sessionId, shape, events } = await journey(String(round), () => [dying.url, survivor.url]);
       clearTimeout(timer);
       if (dying.child.signalCode === "SIGKILL") died += 1;
