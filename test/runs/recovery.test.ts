@@ -157,7 +157,7 @@ describeStores("a run whose server died", (make) => {
 
   test("was handed over: a server that ends lets another go on at once", async () => {
     const { server } = world(await make(), {});
-    const one = server([{ text: "One, two, three", chunkSize: 5, delayMs: 2000 }]);
+    const one = server([{ text: "One, two, three, four, five, six, seven, eight, nine, ten", chunkSize: 5, delayMs: 200 }]);
     const run = one.orcha.supportAgent.run({ content: "Count", variables });
     for await (const frame of run.stream) if (frame.status === "streaming") break;
     await one.service.drain(10);
