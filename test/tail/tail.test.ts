@@ -1,5 +1,6 @@
-import type { SessionHistory, TailFrame } from "@orcha/client";
+import { createOrcha, type SessionHistory, type TailFrame } from "@orcha/client";
 import { expect, test } from "vitest";
+import type { agents } from "../runs/agents.ts";
 import { clientOf, codeOf, type TestClient } from "../harness.ts";
 import { bedOf, variables } from "../runs/bed.ts";
 import { describeStores } from "../stores.ts";
@@ -149,6 +150,27 @@ describeStores("a tail", (make) => {
     }
     expect(read.map(textOf).filter((text) => text !== "")).toEqual(["three", "four"]);
     await frames.return?.(undefined);
+  });
+
+  test("that comes piece by piece is not asked for again and again while an answer is being made", async () => {
+    const bed = bedOf(await make(), { support: [{ text: "One, two, three", chunkSize: 5, delayMs: 400 }] });
+    const run = bed.orcha.supportAgent.run({ content: "Count", variables });
+    await expect.poll(async () => (await bed.orcha.supportAgent.get.safe(run.sessionId)).data?.runStatus).toBe("running");
+    let asked = 0;
+    const orcha = createOrcha<typeof agents>({
+      baseUrl: "http://orcha.test",
+      streams: false,
+      fetch: async (input, init) => {
+        asked += 1;
+        // As a network: without one, nothing else would ever come to its turn.
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return bed.service.app.fetch(new Request(input, init));
+      },
+    });
+    const start = performance.now();
+    const frames = await until(orcha.supportAgent.tail(run.sessionId), (frame) => textOf(frame) === "One, two, three");
+    expect(frames.some(({ type }) => type === "text")).toBe(true);
+    expect(asked).toBeLessThan(4 + (performance.now() - start) / 300);
   });
 
   test("tells the answer in the making, wherever it is made", async () => {

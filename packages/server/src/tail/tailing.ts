@@ -40,6 +40,9 @@ const draftMs = 500;
 /** How long a piece is waited for, in milliseconds. */
 const pieceMs = 20_000;
 
+/** How long a piece with nothing but text in it waits for more, in milliseconds. */
+const textPieceMs = 500;
+
 /*
  *            ┌──────────────── news, or time to look ────────────────┐
  *            ▼                                                       │
@@ -84,7 +87,8 @@ export class Tailing {
   /** Waits for the next piece of a tail, within half a minute. */
   async piece(call: Call, input: TailInput): Promise<TailPiece> {
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(), pieceMs);
+    const end = (): void => controller.abort();
+    let timer = setTimeout(end, pieceMs);
     const frames: TailFrame[] = [];
     let { after } = input;
     try {
@@ -92,10 +96,15 @@ export class Tailing {
         for (const { frame, id } of told.frames) {
           if (frame.type === "ready" && after === undefined) after = frame.sequence;
           if (id !== undefined) after = id;
+          // Each piece tells the text from its beginning: whoever comes for the next one has it already, or most of it.
+          if (frame.type === "text" && !frames.some(({ type }) => type === "text")) {
+            clearTimeout(timer);
+            timer = setTimeout(end, textPieceMs);
+          }
           frames.push(frame);
         }
         // That nothing has happened yet is no piece.
-        if (frames.some(({ type }) => type !== "ready")) break;
+        if (frames.some(({ type }) => type !== "ready" && type !== "text")) break;
       }
     } finally {
       clearTimeout(timer);
