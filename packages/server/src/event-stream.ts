@@ -53,6 +53,8 @@ export function eventStream(events: AsyncGenerator<string, void>, controller: Ab
       cancel() {
         controller.abort();
         void next?.catch(() => {});
+        // A reader without room left events that nobody will ask for: they end here, or never.
+        events.return().catch(() => {});
       },
     },
     { highWaterMark: 1 },

@@ -2,6 +2,7 @@ import { invalidInput, type Agents, type SessionSnapshot, type TailFrame, type T
 import { agentOf, refOf, sessionNotFound, type Call } from "../call.ts";
 import { readItem, readSnapshot, type SessionInput } from "../reading.ts";
 import { readDraft } from "../runs/draft.ts";
+import type { LiveRun } from "../runs/live-run.ts";
 import type { LiveRuns } from "../runs/live-runs.ts";
 import type { SessionRef, Store } from "../store/store.ts";
 import { Bell } from "./bell.ts";
@@ -155,10 +156,17 @@ export class Tailing {
           return;
         }
         const isAtWork = snapshot.runStatus === "running";
-        const text = isAtWork ? await this.text(ref) : undefined;
-        const frame = text && told.next(text);
-        if (frame) yield only(frame);
-        await this.wait(ref, waiter, isAtWork);
+        const live = this.parts.live.get(ref);
+        // Before the text is read: what is shown while a slow reader takes it is news.
+        const unwatch = live?.onShow(wake);
+        try {
+          const text = isAtWork ? await this.text(ref, live) : undefined;
+          const frame = text && told.next(text);
+          if (frame) yield only(frame);
+          await waiter.wait(isAtWork && !live ? draftMs : lookMs);
+        } finally {
+          unwatch?.();
+        }
       }
     } finally {
       leave();
@@ -168,24 +176,13 @@ export class Tailing {
   }
 
   /** The answer in the making: this process's own as it is, another's as it was last stored. */
-  private async text(ref: SessionRef): Promise<RoundText | undefined> {
-    const live = this.parts.live.get(ref);
+  private async text(ref: SessionRef, live: LiveRun | undefined): Promise<RoundText | undefined> {
     if (live) {
       const { shown } = live;
       return shown?.status === "streaming" ? { run: shown.run, round: shown.round, text: shown.output } : undefined;
     }
     const stored = await this.parts.store.draft(ref);
     return stored && readDraft(stored.body);
-  }
-
-  private async wait(ref: SessionRef, waiter: Waiter, isAtWork: boolean): Promise<void> {
-    const live = this.parts.live.get(ref);
-    const leave = live?.onShow(() => waiter.wake());
-    try {
-      await waiter.wait(isAtWork && !live ? draftMs : lookMs);
-    } finally {
-      leave?.();
-    }
   }
 }
 
