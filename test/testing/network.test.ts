@@ -75,6 +75,18 @@ describe("a stream that a test cuts", () => {
     }
   });
 
+  test("after as many frames as it says, also where several come at once", async () => {
+    const messages = ["One", "Two", "Three"].map((content) => ({ role: "user" as const, content }));
+    const { mock, app } = await setting({ supportAgent: { sessions: [{ sessionId: "ses_1", messages }] } });
+    mock.cutNext("tail", { afterFrames: 2 });
+    const heard: string[] = [];
+    for await (const frame of app.supportAgent.tail("ses_1", { after: 0, onDisconnect: () => heard.push("cut") })) {
+      heard.push(frame.type);
+      if (frame.type === "ready") break;
+    }
+    expect(heard).toEqual(["item", "item", "cut", "item", "item", "item", "snapshot", "ready"]);
+  });
+
   test("now, of one session or of all", async () => {
     const { mock, app } = await setting({ supportAgent: { sessions: [...sessions, { sessionId: "ses_2" }] } });
     const tails = ["ses_1", "ses_2"].map((sessionId) => app.supportAgent.tail(sessionId)[Symbol.asyncIterator]());

@@ -57,8 +57,9 @@ export function cuttable(source: ReadableStream<Uint8Array>, { afterFrames = Inf
           own.close();
           return;
         }
-        if (!isHeartbeat(value)) frames += 1;
-        const piece = value.subarray(0, afterBytes - bytes);
+        const ends = frameEnds(value);
+        const piece = value.subarray(0, Math.min(afterBytes - bytes, ends[afterFrames - frames - 1] ?? value.length));
+        frames += ends.filter((place) => place <= piece.length).length;
         bytes += piece.length;
         own.enqueue(piece);
       },
@@ -72,7 +73,17 @@ export function cuttable(source: ReadableStream<Uint8Array>, { afterFrames = Inf
   return { body, cut, finish };
 }
 
-/** The server sends each frame by itself, and a comment where it has nothing to say. */
-function isHeartbeat([first]: Uint8Array): boolean {
-  return first === 58;
+const lineEnd = 10;
+const colon = 58;
+
+/** Where each frame of a chunk ends. The server sends whole frames, and comments, which are none, where it has nothing to say. */
+function frameEnds(chunk: Uint8Array): number[] {
+  const ends: number[] = [];
+  let start = 0;
+  for (const [index, byte] of chunk.entries()) {
+    if (byte !== lineEnd || chunk[index - 1] !== lineEnd) continue;
+    if (chunk[start] !== colon) ends.push(index + 1);
+    start = index + 1;
+  }
+  return ends;
 }
