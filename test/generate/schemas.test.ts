@@ -150,14 +150,14 @@ async function exportsOf(folder: string): Promise<string[]> {
 test("names of types are never the same twice", async () => {
   const folder = newFolder();
   const agent = defineAgent({ actions: { a: { input: schemaOf({ $ref: "#/$defs/東 京", $defs: { "東 京": object({ x: { $ref: "#/$defs/東_京" } }), "東_京": string } }) } } });
-  const keys = ["agents", "Agents", "metadata", "orcha", "orchaOptions", "support_agent", "supportAgent", "SupportAgent", "$", "_1", "array", "string", "object", "promise", "record", "supportAgentA"];
+  const keys = ["agents", "Agents", "metadata", "orcha", "orchaOptions", "support_agent", "supportAgent", "SupportAgent", "$", "_1", "array", "string", "object", "promise", "record", "partial", "omit", "supportAgentA"];
   const text = await generate(defineAgents(Object.fromEntries(keys.map((key) => [key, agent]))), folder);
   const declared = [...text.matchAll(/^export (?:interface|type) (\S+)/gm)].map(([, name]) => name);
   expect(new Set(declared).size).toBe(declared.length);
   expect(/^export interface Agents \{\n([\s\S]*?)^\}/m.exec(text)?.[1]?.match(/\S+: \S+;/g)).toEqual([
     "agents: Agents2;", "Agents: Agents3;", "metadata: Metadata2;", "orcha: Orcha2;", "orchaOptions: OrchaOptions2;",
     "support_agent: SupportAgent;", "supportAgent: SupportAgent2;", "SupportAgent: SupportAgent3;", "$: Type;", "_1: Type1;",
-    "array: Array;", "string: String;", "object: Object;", "promise: Promise;", "record: Record;", "supportAgentA: SupportAgentA;",
+    "array: Array;", "string: String;", "object: Object;", "promise: Promise;", "record: Record;", "partial: Partial2;", "omit: Omit2;", "supportAgentA: SupportAgentA;",
   ]);
   expect(text).toContain("export interface SupportAgentAArguments東京 {\n  x: SupportAgentAArguments東京2;\n}\n");
   writeFileSync(join(folder, "use.ts"), `import { orcha } from "./orcha.gen.ts";\nfor (const item of (await orcha.promise.history("s")).items) if (item.type === "action" && item.name === "a") item.arguments?.x.trim();\n`);

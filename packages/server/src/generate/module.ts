@@ -25,7 +25,8 @@ export function originOf(text: string): Origin | undefined {
 
 /** Writes a module that declares the types of agents, and connects to their server. */
 export async function writeModule({ version, agents }: Definitions, baseUrl: string, digest: Surroundings["digest"]): Promise<string> {
-  const names = new Names(["Agents", "Metadata", "Orcha", "OrchaOptions"]);
+  // What the module itself uses.
+  const names = new Names(["Agents", "Metadata", "Omit", "Orcha", "OrchaOptions", "Partial"]);
   const entries = Object.entries(agents);
   // Before the names of any parts, so that these don't depend on what the parts are called.
   const named = entries.map(([key, agent]) => ({ key, agent, name: names.take(key) }));
