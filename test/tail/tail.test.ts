@@ -173,6 +173,29 @@ describeStores("a tail", (make) => {
     expect(asked).toBeLessThan(4 + (performance.now() - start) / 300);
   });
 
+  test("that comes piece by piece is not asked for again and again while its server ends", async () => {
+    const bed = bedOf(await make(), {});
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    await bed.service.drain(0);
+    let asked = 0;
+    const orcha = createOrcha<typeof agents>({
+      baseUrl: "http://orcha.test",
+      streams: false,
+      retry: { minDelayMs: 50, maxDelayMs: 100 },
+      fetch: async (input, init) => {
+        asked += 1;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return bed.service.app.fetch(new Request(input, init));
+      },
+    });
+    const start = performance.now();
+    const lost: string[] = [];
+    const tail = orcha.supportAgent.tail(sessionId, { signal: AbortSignal.timeout(300), onDisconnect: ({ code }) => lost.push(code) });
+    expect(await until(tail, () => false)).toEqual([]);
+    expect(lost[0]).toBe("too_busy");
+    expect(asked).toBeLessThan(3 + (performance.now() - start) / 50);
+  });
+
   test("tells the answer in the making, wherever it is made", async () => {
     const store = await make();
     const one = bedOf(store, { support: [{ text: "One, two, three, four, five, six, seven", chunkSize: 5, delayMs: 250 }] });

@@ -1,4 +1,4 @@
-import { invalidInput, type Agents, type SessionSnapshot, type TailFrame, type TailPiece } from "@orcha/contract";
+import { invalidInput, OrchaError, type Agents, type SessionSnapshot, type TailFrame, type TailPiece } from "@orcha/contract";
 import { agentOf, refOf, sessionNotFound, type Call } from "../call.ts";
 import { readItem, readSnapshot, type SessionInput } from "../reading.ts";
 import { readDraft } from "../runs/draft.ts";
@@ -95,6 +95,8 @@ export class Tailing {
     try {
       for await (const told of await this.open(call, input, controller.signal)) {
         for (const { frame, id } of told.frames) {
+          // Whoever comes for pieces comes again at once, but waits after this.
+          if (frame.type === "reconnect") throw new OrchaError("too_busy", frame.reason);
           if (frame.type === "ready" && after === undefined) after = frame.sequence;
           if (id !== undefined) after = id;
           // Each piece tells the text from its beginning: whoever comes for the next one has it already, or most of it.
