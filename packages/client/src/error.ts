@@ -43,10 +43,10 @@ export function isOrchaError(value: unknown): value is OrchaError {
 }
 
 /** Gives anything thrown a code, keeping it as the cause. */
-export function toOrchaError(error: unknown): OrchaError {
+export function toOrchaError(error: unknown, retryable = false): OrchaError {
   if (isOrchaError(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new OrchaError("unexpected", `the call failed in the client: ${reason}`, { cause: error });
+  return new OrchaError("unexpected", `the call failed in the client: ${reason}`, { cause: error, retryable });
 }
 
 /** Builds the error for a call that its own signal ended. */

@@ -3,7 +3,7 @@ import { createORPCClient, type ClientLink } from "@orpc/client";
 import type { ContractRouterClient } from "@orpc/contract";
 import ky, { type KyInstance, type Options } from "ky";
 import { readAnswer } from "./answer.ts";
-import { OrchaError } from "./error.ts";
+import { OrchaError, toOrchaError } from "./error.ts";
 import { isToken, type Settings } from "./options.ts";
 
 /** What travels beside the input of a write. */
@@ -95,8 +95,8 @@ async function send({ fetch, isOwnFetch }: Settings, ...request: Parameters<type
 }
 
 async function headersOf({ token, headers }: Settings, context: CallContext): Promise<Headers> {
-  const all = new Headers(typeof headers === "function" ? await headers() : headers);
-  const bearer = typeof token === "function" ? await token() : token;
+  const all = new Headers(await ask(headers));
+  const bearer = await ask(token);
   if (bearer !== undefined && bearer !== "") {
     // What Headers throws would quote the token.
     if (!isToken(bearer)) throw new OrchaError("unexpected", "token() gave something that no header can carry");
@@ -105,4 +105,13 @@ async function headersOf({ token, headers }: Settings, context: CallContext): Pr
   if (context.idempotencyKey !== undefined) all.set("idempotency-key", context.idempotencyKey);
   if (context.ifSequence !== undefined) all.set("if-match", `"${context.ifSequence}"`);
   return all;
+}
+
+/** What the app gives often comes over a network itself: where that fails, the next attempt asks again. */
+async function ask<T extends object | string | undefined>(asked: T | (() => T | Promise<T>)): Promise<T> {
+  try {
+    return typeof asked === "function" ? await asked() : asked;
+  } catch (cause) {
+    throw toOrchaError(cause, true);
+  }
 }

@@ -17,7 +17,7 @@ export interface RetryOptions {
 export interface OrchaOptions<A = unknown> {
   /** The server's address, such as `https://agents.example.com`; `/rpc` is added. */
   baseUrl: string;
-  /** Sent as `Authorization: Bearer …`. A function is asked at every attempt; undefined sends none. */
+  /** Sent as `Authorization: Bearer …`. A function is asked at every attempt, and again where it fails; undefined sends none. */
   token?: Asked<string | undefined>;
   /** More headers for every request. */
   headers?: Asked<Record<string, string>>;

@@ -32,10 +32,10 @@ export function createOrcha<A extends object>(options: OrchaOptions<A>): Orcha<A
   const proxy = new Proxy<object>(Object.create(prototype) as object, {
     get: (target, key) => (isAgentKey(key) ? agentClient(key) : Reflect.get(target, key)),
     has: (target, key) => isAgentKey(key) || Reflect.has(target, key),
-    set: (_target, key) => refuse("set", key),
-    defineProperty: (_target, key) => refuse("define", key),
-    deleteProperty: (_target, key) => refuse("delete", key),
-    setPrototypeOf: () => refuse("change the prototype of", "an agent"),
+    set: refuse,
+    defineProperty: refuse,
+    deleteProperty: refuse,
+    setPrototypeOf: () => refuse({}, "its prototype"),
   });
   // Which agents exist is known to the types alone: any key may be one, and the server has the last word.
   return proxy as Orcha<A>;
@@ -53,6 +53,6 @@ function isAgentKey(key: string | symbol): key is string {
   return !(key in Object.prototype) && /^[A-Za-z_$][\w$]{0,63}$/.test(key);
 }
 
-function refuse(verb: string, key: string | symbol): never {
-  throw new TypeError(`orcha is read-only: can't ${verb} ${String(key)}`);
+function refuse(_target: object, key: string | symbol): never {
+  throw new TypeError(`orcha is read-only: can't change ${String(key)}`);
 }

@@ -24,8 +24,7 @@ export function delayAfter(error: OrchaError, made: number, { minDelayMs, maxDel
   const ceiling = Math.min(maxDelayMs, minDelayMs * 2 ** made);
   const backoff = minDelayMs + Math.random() * (ceiling - minDelayMs);
   const asked = error.details?.["retryAfterMs"];
-  if (typeof asked !== "number" || Number.isNaN(asked)) return backoff;
-  return Math.max(backoff, Math.min(asked, maxDelayMs * 6));
+  return typeof asked === "number" ? Math.max(backoff, Math.min(asked, maxDelayMs * 6)) : backoff;
 }
 
 /** Waits so many milliseconds; rejects with `aborted` as soon as the signal fires. */
