@@ -120,6 +120,20 @@ describe("a history", () => {
     expect(bed.numSent("history")).toBe(2);
   });
 
+  test("whose session is deleted while its connection is lost ends too", async () => {
+    const bed = serverOf();
+    const sessionId = await openedWith(bed, 1);
+    let isLost = true;
+    bed.intercept((operation) => (operation === "tail" && isLost ? new Response(null, { status: 503 }) : undefined));
+    const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+    await expect.poll(() => page.all.at(-1)?.connection).toBe("reconnecting");
+    await bed.orcha.supportAgent.delete(sessionId);
+    isLost = false;
+    await expect.poll(() => page.current.connection).toBe("ended");
+    expect(page.current).toMatchObject({ ended: "deleted", error: undefined });
+    expect(words(page.current)).toEqual(["0"]);
+  });
+
   test("ends with its session, and says how", async () => {
     const bed = serverOf();
     for (const [end, ended] of [["complete", "completed"], ["delete", "deleted"]] as const) {

@@ -174,6 +174,8 @@ export class LiveHistory<T extends AgentTypes> {
         }
         return;
       } catch (cause) {
+        // It was there when its page was read: it was deleted while nobody could be told.
+        if (toOrchaError(cause).code === "session_not_found") return this.take({ type: "end", reason: "deleted" });
         const isMissing = cause instanceof MissingItems;
         if (isMissing && misses === 0) continue;
         if (!isMissing || this.wasReset) {
