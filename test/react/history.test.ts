@@ -1,5 +1,5 @@
 import { mount } from "./mount.ts";
-import { useHistory, type Conversation } from "@orcha/client/react";
+import { useHistory, useRun, type Conversation } from "@orcha/client/react";
 import { describe, expect, test } from "vitest";
 import { approval, variables } from "../runs/bed.ts";
 import { ask, latency, openedWith, say, serverOf, wordsOf } from "./server.ts";
@@ -250,6 +250,32 @@ describe("a run", () => {
     await page.current.pendingClientActions[0]?.deny("too much");
     await expect.poll(() => page.current.pendingClientActions).toEqual([]);
     expect(JSON.stringify(bed.models.supportAgent.requests[1]?.prompt)).toContain("too much");
+  });
+
+  test("that can't be reached rejects what asks for it, and no page has to catch that", async () => {
+    const bed = serverOf({ support: [{ text: "Yes" }] });
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    const page = mount(() => ({ shown: useHistory(bed.orcha.supportAgent, sessionId), run: useRun(bed.orcha.supportAgent) }));
+    await expect.poll(() => page.all.at(-1)?.shown.connection).toBe("live");
+    let goOn = (): void => {};
+    const sent = new Promise<undefined>((resolve) => (goOn = () => resolve(undefined)));
+    bed.intercept((operation) => (operation === "run" ? sent : Response.error()));
+    const uncaught: unknown[] = [];
+    const note = (reason: unknown): void => void uncaught.push(reason);
+    process.on("unhandledRejection", note);
+    page.current.run.run({ content: "Hello?", variables });
+    await expect.poll(() => page.current.run.isRunning).toBe(true);
+    const { shown, run } = page.current;
+    const asked = [shown.stop(), shown.pause(), run.stop()];
+    // As a button does it.
+    void shown.stop();
+    void shown.pause();
+    void run.stop();
+    for (const promise of asked) await expect(promise).rejects.toMatchObject({ code: "unexpected" });
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    process.off("unhandledRejection", note);
+    expect(uncaught).toEqual([]);
+    goOn();
   });
 
   test("is stopped, paused and gone on with", async () => {

@@ -90,9 +90,9 @@ export interface Conversation<T extends AgentTypes = AnyAgentTypes> {
   send: (content: Content, options?: SendOptions<T>) => Promise<ExecutionResult<T>>;
   /** Goes on with a session that was paused. */
   resume: () => Promise<ExecutionResult<T>>;
-  /** Interrupts the run and lets the session rest, until `resume` or `send`. */
+  /** Interrupts the run and lets the session rest, until `resume` or `send`. Rejects where it fails; nobody has to wait for it. */
   pause: () => Promise<SessionSnapshot<T>>;
-  /** Ends the run at once, and cancels what it waits for. */
+  /** Ends the run at once, and cancels what it waits for. Rejects where it fails; nobody has to wait for it. */
   stop: () => Promise<SessionSnapshot<T>>;
   /** Reads what failed anew, after its cause was seen to. */
   retry: () => void;

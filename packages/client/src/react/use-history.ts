@@ -9,6 +9,7 @@ import type { Conversation, ConversationItem, PendingActionOf, SendingMessage } 
 import { historyQuery, type HistoryOptions } from "./history-query.ts";
 import type { HistoryView, Sending } from "./history-view.ts";
 import { liveHistory, type LiveHistory } from "./live-history.ts";
+import { unawaited } from "./unawaited.ts";
 
 /**
  * Shows a session and keeps it up to date: its newest page, older ones on demand, and what happens from then on. All
@@ -74,8 +75,8 @@ function callsOf<T extends AgentTypes>(live: LiveHistory<T>, agentClient: AgentC
     fetchOlder: () => live.fetchOlder(),
     send: (content, options) => live.send(content, options?.clientCapabilities),
     resume: () => agentClient.resume(sessionId).result,
-    pause: () => agentClient.pause(sessionId),
-    stop: () => agentClient.stop(sessionId),
+    pause: () => unawaited(agentClient.pause(sessionId)),
+    stop: () => unawaited(agentClient.stop(sessionId)),
     retry: () => live.reconnect(),
   };
 }

@@ -8,6 +8,7 @@ import { toOrchaError, type OrchaError } from "../error.ts";
 import type { Execution, FailedExecution } from "../execution.ts";
 import { sessionsKey } from "./keys.ts";
 import { markOpening } from "./opening.ts";
+import { unawaited } from "./unawaited.ts";
 
 /** The newest run that a component started. */
 export interface StartedRun<T extends AgentTypes> {
@@ -21,7 +22,7 @@ export interface StartedRun<T extends AgentTypes> {
   evaluations: EvaluationOutcome<T["evaluations"]>[] | undefined;
   /** Why nobody knows how it ended. */
   error: OrchaError | undefined;
-  /** Ends the run at once. Does nothing where none is at work. */
+  /** Ends the run at once. Does nothing where none is at work; rejects where it fails, and nobody has to wait for it. */
   stop: () => Promise<void>;
 }
 
@@ -57,8 +58,10 @@ export function useRun<T extends AgentTypes>(agentClient: AgentClient<T>): Start
     result,
     evaluations,
     error,
-    stop: async () => {
-      if (execution && !result) await execution.stop();
-    },
+    stop: () => unawaited(stopOf(execution, result)),
   };
+}
+
+async function stopOf(execution: Pick<Execution, "stop"> | undefined, result: unknown): Promise<void> {
+  if (execution && !result) await execution.stop();
 }
