@@ -198,6 +198,36 @@ describe("a run", () => {
     expect(words(page.current).filter((text) => text === "Hello?")).toHaveLength(1);
   });
 
+  test("that is sent before there is a page waits for it, and is shown whatever becomes of it", async () => {
+    const bed = serverOf({ support: [{ text: "Yes" }] });
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    let goOn = (): void => {};
+    const read = new Promise<undefined>((resolve) => (goOn = () => resolve(undefined)));
+    bed.intercept((operation) => {
+      if (operation === "history") return read;
+      return operation === "resume" ? Response.json({ json: { code: "forbidden", message: "no" } }, { status: 403 }) : undefined;
+    });
+    const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+    await expect.poll(() => page.all.at(-1)?.status).toBe("pending");
+    const sent = page.current.send("Hello?");
+    goOn();
+    expect(await sent).toMatchObject({ status: "failed", error: { code: "forbidden" } });
+    await expect.poll(() => page.current.items).toMatchObject([{ role: "user", sending: { status: "failed", error: { code: "forbidden" } } }]);
+    bed.intercept(() => undefined);
+    const [shown] = page.current.items;
+    if (shown?.type === "message") shown.sending?.retry();
+    await expect.poll(() => words(page.current).slice(0, 2)).toEqual(["Hello?", "Yes"]);
+    expect(bed.numSent("history")).toBe(1);
+  });
+
+  test("that is sent where there is no page tells why", async () => {
+    const bed = serverOf();
+    const page = mount(() => useHistory(bed.orcha.supportAgent, "ses_none"));
+    await expect.poll(() => page.all.at(-1)?.status).toBe("error");
+    expect(await page.current.send("Hello?")).toMatchObject({ status: "failed", sessionId: "ses_none", error: { code: "session_not_found" } });
+    expect(bed.numSent("resume")).toBe(0);
+  });
+
   test("whose answer got lost is not said twice when it is said again", async () => {
     const bed = serverOf({ support: [{ text: "Yes" }] });
     const { sessionId } = await bed.orcha.supportAgent.create({ variables });

@@ -4,6 +4,7 @@ import type { AgentClient, Content, ResumeInput } from "../agent-client.ts";
 import { OrchaError, toOrchaError } from "../error.ts";
 import type { ExecutionResult } from "../execution.ts";
 import { createIdempotencyKey } from "../idempotency-key.ts";
+import { historyQuery } from "./history-query.ts";
 import {
   MissingItems,
   olderPageOf,
@@ -16,6 +17,7 @@ import {
 } from "./history-view.ts";
 import { historyKey, sessionsKey, type OrchaKey } from "./keys.ts";
 import { isOpening } from "./opening.ts";
+import { unawaited } from "./unawaited.ts";
 
 /*
  *   first user, or another page in the cache ──▶ tail behind the view ──▶ frames ──▶ end: over
@@ -82,9 +84,10 @@ export class LiveHistory<T extends AgentTypes> {
     return (this.older ??= this.readOlder().finally(() => (this.older = undefined)));
   }
 
-  /** Says something, and shows it at once. */
+  /** Says something, and shows it at once; before there is a page, which it would be shown on, it waits for one. */
   send(content: Content, clientCapabilities?: readonly string[]): Promise<ExecutionResult<T>> {
-    return this.say({ key: createIdempotencyKey(), content: blocksOf(content), clientCapabilities, createdAt: new Date().toISOString() });
+    const message = { key: createIdempotencyKey(), content: blocksOf(content), clientCapabilities, createdAt: new Date().toISOString() };
+    return this.view() ? this.say(message) : unawaited(this.sayLater(message));
   }
 
   /** Says again what failed: by its key, so that it is said once even if it had arrived. */
@@ -124,6 +127,15 @@ export class LiveHistory<T extends AgentTypes> {
     const { result } = this.agentClient.resume(this.sessionId, input, { idempotencyKey: key });
     void this.settleSending(key, result);
     return result;
+  }
+
+  private async sayLater(message: Omit<Sending, "from">): Promise<ExecutionResult<T>> {
+    try {
+      await this.queryClient.fetchQuery(historyQuery(this.agentClient, this.sessionId));
+    } catch (cause) {
+      return { status: "failed", sessionId: this.sessionId, error: toOrchaError(cause) };
+    }
+    return this.say(message);
   }
 
   private async settleSending(key: string, result: Promise<ExecutionResult<T>>): Promise<void> {
