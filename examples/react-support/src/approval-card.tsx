@@ -12,6 +12,12 @@ interface Properties {
   onFocusLost: () => void;
 }
 
+/** A model may name a currency in words, which no formatter takes. */
+function moneyOf(amount: number, currency: string): string {
+  const isCode = /^[A-Za-z]{3}$/.test(currency);
+  return isCode ? amount.toLocaleString("en", { style: "currency", currency }) : `${amount.toLocaleString("en")} ${currency}`;
+}
+
 /** A refund that waits for a person. Whoever answers first, here or elsewhere, it goes. */
 export function ApprovalCard({ approval, onFocusLost }: Properties): ReactElement {
   const { orderId, amount, currency } = approval.arguments;
@@ -32,7 +38,7 @@ export function ApprovalCard({ approval, onFocusLost }: Properties): ReactElemen
     <section ref={card} className="approval" aria-labelledby={id} aria-busy={approval.isAnswering}>
       <h2 id={id}>Approve a refund?</h2>
       <p>
-        <strong>{amount.toLocaleString("en", { style: "currency", currency })}</strong> for order {orderId}
+        <strong>{moneyOf(amount, currency)}</strong> for order {orderId}
       </p>
       {approval.error && <p role="alert">That didn’t work: {approval.error.message}</p>}
       <div className="buttons">

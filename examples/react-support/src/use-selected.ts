@@ -3,7 +3,16 @@ import { useSyncExternalStore } from "react";
 /** The session that is open: the address has it, so that a reload and a link lead back to it. */
 export function useSelected(): string | undefined {
   const hash = useSyncExternalStore(listen, () => window.location.hash);
-  return hash.length > 1 ? decodeURIComponent(hash.slice(1)) : undefined;
+  return hash.length > 1 ? decoded(hash.slice(1)) : undefined;
+}
+
+/** Whoever types an address may type a lone % too: it stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Opens a session. */
