@@ -6,8 +6,14 @@ import { orcha } from "./orcha.ts";
 import { Message, textOf, TimelineItem } from "./timeline-item.tsx";
 import { useAnchoredScroll } from "./use-anchored-scroll.ts";
 
+interface Properties {
+  sessionId: string;
+  /** Why the message that should have opened it didn't arrive, where that is so. */
+  unsent?: { fault: string; retry: () => void } | undefined;
+}
+
 /** A conversation: what was said, what waits, what is being said, and where to say more. */
-export function Conversation({ sessionId }: { sessionId: string }): ReactElement {
+export function Conversation({ sessionId, unsent }: Properties): ReactElement {
   const conversation = useHistory(orcha.supportAgent, sessionId, { pageSize: 20 });
   const { items, streaming, pendingClientActions, snapshot, isRunning, hasOlder, status, error, connection, ended } = conversation;
   const list = useRef<HTMLDivElement>(null);
@@ -15,6 +21,11 @@ export function Conversation({ sessionId }: { sessionId: string }): ReactElement
   const field = useRef<HTMLTextAreaElement>(null);
   const { onScroll } = useAnchoredScroll(list);
   const older = useOlder(list, conversation);
+  const [stopFault, setStopFault] = useState<string>();
+  const stop = (): void => {
+    setStopFault(undefined);
+    conversation.stop().catch((cause: Error) => setStopFault(cause.message));
+  };
 
   // Who opens a conversation from the list hears where they are.
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
@@ -38,10 +49,16 @@ export function Conversation({ sessionId }: { sessionId: string }): ReactElement
 
       {error && (
         <p role="alert" className="fault">
-          {error.message}{" "}
-          <button type="button" className="link" onClick={conversation.retry}>
+          {snapshot || !unsent ? error.message : `Not sent: ${unsent.fault}`}{" "}
+          <button type="button" className="link" onClick={snapshot || !unsent ? conversation.retry : unsent.retry}>
             Try again
           </button>
+        </p>
+      )}
+
+      {stopFault !== undefined && isRunning && (
+        <p role="alert" className="fault">
+          It couldn’t be stopped: {stopFault}
         </p>
       )}
 
@@ -73,12 +90,12 @@ export function Conversation({ sessionId }: { sessionId: string }): ReactElement
       </section>
 
       <Announcer items={items} isRunning={isRunning} waits={waits} />
-      {ended === undefined && (
+      {ended === undefined && status !== "error" && (
         <Composer
           label="Message"
           field={field}
           blocked={waits ? "Answer the approval first" : undefined}
-          onStop={isRunning ? () => void conversation.stop() : undefined}
+          onStop={isRunning ? stop : undefined}
           onSend={(content) => void conversation.send(content)}
         />
       )}

@@ -45,9 +45,11 @@ function Standing({ session }: { session: Pick<SessionSnapshot, "status" | "runS
 function standingOf({ status, runStatus }: Pick<SessionSnapshot, "status" | "runStatus">): [kind: string, text: string] {
   if (status === "completed") return ["over", "Closed"];
   if (runStatus === "waiting_for_client_action") return ["waiting", "Needs approval"];
-  if (runStatus === "running") return ["running", "Answering"];
+  if (status === "paused") return ["over", "Paused"];
+  if (runStatus === "running" || runStatus === "waiting_for_subagent") return ["running", "Answering"];
   if (runStatus === "failed") return ["failed", "Failed"];
-  return ["over", "Answered"];
+  if (runStatus === "stopped") return ["over", "Stopped"];
+  return ["over", runStatus === "completed" ? "Answered" : "Open"];
 }
 
 function timeOf(iso: string): string {

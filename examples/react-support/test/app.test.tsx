@@ -20,7 +20,7 @@ const mock = setupOrcha(agents, {
       },
       { sessionId: "ses_thanks", name: "A question", history: [{ user: "Thank you" }, { text: "You are welcome." }] },
     ],
-    script: [{ text: "As you wish.", chunkSize: 4, delayMs: 5 }],
+    script: ({ text }) => (text.includes("story") ? { text: "Once upon a time", hangs: true } : { text: "As you wish.", chunkSize: 4, delayMs: 5 }),
   },
 });
 
@@ -89,6 +89,58 @@ test("a conversation that somebody else goes on with is followed through a cut",
   await page.says("One more thing");
   await page.says("As you wish.");
   expect(page.text()).not.toContain("Reconnecting");
+});
+
+test("an approval says what the model said, also where that is no currency", async () => {
+  const call = { callId: "call_words", name: "request_human_approval", arguments: { orderId: "A-7", amount: 1250, currency: "US dollars" } };
+  await mock.orcha.supportAgent.create({ sessionId: "ses_words", name: "In words" });
+  await mock.orcha.supportAgent.append("ses_words", { events: [{ type: "client_action.requested", data: { calls: [call] } }] });
+  window.location.hash = "ses_words";
+  await expect.poll(() => page.text()).toContain("1,250 US dollars for order A-7");
+});
+
+test("a first message that can't be sent says why, and can be sent again", async () => {
+  await page.says("How can we help?");
+  mock.failNext("run", "forbidden");
+  await page.send("Do you ship abroad?");
+  await page.says("Not sent: the test wants this to fail");
+  page.press("Try again");
+  await page.says("As you wish.");
+  expect(page.text()).toContain("Do you ship abroad?");
+  expect(page.text()).not.toContain("Not sent");
+});
+
+test("an address that is no address of a conversation says so, and offers nowhere to write", async () => {
+  window.location.hash = "100%";
+  await expect.poll(() => document.querySelector("[role=alert]")?.textContent).toContain("sessionId");
+  expect(document.querySelector("textarea")).toBe(null);
+  page.press("New");
+  await page.says("How can we help?");
+});
+
+test("an answer that can't be stopped says why, and can be stopped again", async () => {
+  await page.says("A question");
+  page.press("A question");
+  await page.says("You are welcome.");
+  await page.send("Tell me a story");
+  await page.says("Once upon a time");
+  mock.failNext("stop", "forbidden");
+  page.press("Stop");
+  await page.says("It couldn’t be stopped");
+  page.press("Stop");
+  await expect.poll(() => page.text()).not.toContain("It couldn’t be stopped");
+  await expect.poll(async () => (await mock.orcha.supportAgent.get("ses_thanks")).runStatus).toBe("stopped");
+});
+
+test("the inbox tells what became of a conversation that has no answer", async () => {
+  await mock.orcha.supportAgent.create({ sessionId: "ses_new", name: "Nobody asked" });
+  await page.says("A question");
+  page.press("A question");
+  await page.says("You are welcome.");
+  // The inbox is read again where a conversation that is shown changes.
+  await mock.orcha.supportAgent.pause("ses_thanks");
+  await expect.poll(() => document.querySelector('a[href="#ses_thanks"]')?.textContent).toContain("Paused");
+  await expect.poll(() => document.querySelector('a[href="#ses_new"]')?.textContent).toContain("Open");
 });
 
 test("a new conversation shows what was said at once, and then the answer", async () => {
