@@ -1,7 +1,9 @@
 import { errorTable, type ErrorCode } from "@orcha/contract";
-import { bearerTokens } from "@orcha/server";
+import { bearerTokens, createService, memoryStore } from "@orcha/server";
+import { setupOrcha } from "@orcha/testing/node";
 import { http, HttpResponse } from "msw/http";
 import { describe, expect, test, vi } from "vitest";
+import { agents } from "../runs/agents.ts";
 import { setting } from "./setting.ts";
 
 const sessions = [{ sessionId: "ses_1", messages: [{ role: "user" as const, content: "Hi" }] }];
@@ -136,6 +138,28 @@ test("stands at one address, behind a prefix, and leaves everything else alone",
   // msw says on the console what nobody handles.
   vi.spyOn(console, "error").mockImplementation(() => {});
   await expect(fetch("https://elsewhere.example.com/rpc/get")).rejects.toThrow("fetch");
+});
+
+test("answers addresses that look like others, or that nobody can read, as a server does", async () => {
+  const { mock } = await setting({ supportAgent: { sessions: ["api", "rpc"].map((sessionId) => ({ sessionId })) } });
+  for (const id of ["api", "rpc"]) {
+    const response = await fetch(`${base}/api/agents/supportAgent/sessions/${id}/history`);
+    expect(await response.json()).toMatchObject({ sessionId: id });
+  }
+  const unreadable = "/api/agents/supportAgent/sessions/%E0%A4%A/history";
+  const { app } = createService({ agents, store: memoryStore() });
+  const expected = await app.request(unreadable);
+  const response = await fetch(base + unreadable);
+  expect(response.status).toBe(expected.status);
+  expect(await response.json()).toEqual(await expected.json());
+  expect(mock.requests.at(-1)).toMatchObject({ operation: "history", input: { sessionId: "%E0%A4%A" } });
+});
+
+test("closes as often as it is asked to, and where it never listened", async () => {
+  await expect(setupOrcha(agents, {}).close()).resolves.toBe(undefined);
+  const { mock } = await setting({});
+  await mock.close();
+  await expect(mock.close()).resolves.toBe(undefined);
 });
 
 test("lets in whom a server would", async () => {

@@ -16,6 +16,7 @@ export interface OrchaSetup<A extends Agents = Agents> extends MockOrcha<A> {
 export function setupOrcha<A extends Agents>(agents: A, scenario?: Scenario<A>, options?: MockOptions): OrchaSetup<A> {
   const mock = mockOrcha(agents, scenario, options);
   const server = setupServer(...mock.handlers);
+  let isListening = false;
   return {
     ...mock,
     // A spread would keep what these were at first.
@@ -26,14 +27,19 @@ export function setupOrcha<A extends Agents>(agents: A, scenario?: Scenario<A>, 
       return mock.ready;
     },
     server,
-    listen: (listenOptions) => server.listen({ onUnhandledFrame: "error", ...listenOptions }),
+    listen(listenOptions) {
+      server.listen({ onUnhandledFrame: "error", ...listenOptions });
+      isListening = true;
+    },
     async reset() {
       server.resetHandlers();
       await mock.reset();
     },
     async close() {
       await mock.close();
-      server.close();
+      // msw throws where it doesn't listen: what a test closed itself is closed once more after all.
+      if (isListening) server.close();
+      isListening = false;
     },
   };
 }
