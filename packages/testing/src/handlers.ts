@@ -7,11 +7,14 @@ export type Handle = (url: URL, request: Request) => Promise<Response>;
 /** Makes msw handlers of everything that a server serves: RPC and REST, at one address or at any. */
 export function createHandlers(handle: Handle, baseUrl: string): HttpHandler[] {
   const base = baseUrl.replace(/\/+$/, "");
-  return ["/rpc/:operation", ...restPaths].map((path) => {
-    const root = path.slice(0, path.indexOf("/", 1) + 1);
+  // The longer ones first: the id of a session may be "rpc".
+  return [...restPaths, "/rpc/:operation"].map((path) => {
+    const length = path.split("/").length - 1;
     return http.all(`${base}${path}`, ({ request }) => {
       const { pathname, search } = new URL(request.url);
-      return handle(new URL(pathname.slice(pathname.lastIndexOf(root)) + search, "http://orcha.test"), request);
+      // What stands before the server's own path is where the app found it.
+      const own = pathname.split("/").slice(-length).join("/");
+      return handle(new URL(`/${own}${search}`, "http://orcha.test"), request);
     });
   });
 }

@@ -49,10 +49,19 @@ function matched(template: string, path: string): Record<string, string> | undef
   for (const [index, part] of wanted.entries()) {
     const value = given[index] ?? "";
     const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name !== undefined) found[name] = decodeURIComponent(value);
+    if (name !== undefined) found[name] = decoded(value);
     else if (part !== value) return undefined;
   }
   return found;
+}
+
+/** What can't be decoded is for the server to refuse. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
 
 function parsed(text: string): unknown {
