@@ -127,6 +127,23 @@ describe("a connection", () => {
     }
   });
 
+  test("to a server whose log is shorter, as after a backup was put back, begins with a page of that", async () => {
+    const bed = serverOf();
+    const before = serverOf();
+    const { sessionId } = await before.orcha.supportAgent.create({ sessionId: "ses_same", variables });
+    await bed.orcha.supportAgent.create({ sessionId, variables });
+    await say(bed, sessionId, "0", "1", "2");
+    await say(before, sessionId, "0");
+    const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+    await expect.poll(() => page.all.at(-1)?.connection).toBe("live");
+    bed.intercept((_operation, request) => before.service.app.fetch(request));
+    await bed.service.drain(0);
+    await expect.poll(() => page.current.items.map(wordsOf)).toEqual(["0"]);
+    await say(before, sessionId, "one more");
+    await expect.poll(() => page.current.items.map(wordsOf)).toEqual(["0", "one more"]);
+    expect(page.current).toMatchObject({ connection: "live", error: undefined });
+  });
+
   test("tells of an older page that didn't come, and takes another try", async () => {
     const bed = serverOf();
     const sessionId = await openedWith(bed, 4);

@@ -187,8 +187,10 @@ export class LiveHistory<T extends AgentTypes> {
         return;
       } catch (cause) {
         // It was there when its page was read: it was deleted while nobody could be told.
-        if (toOrchaError(cause).code === "session_not_found") return this.take({ type: "end", reason: "deleted" });
-        const isMissing = cause instanceof MissingItems;
+        const { code } = toOrchaError(cause);
+        if (code === "session_not_found") return this.take({ type: "end", reason: "deleted" });
+        // Where the log is shorter than what was read of it, it is another one, such as that of a backup.
+        const isMissing = cause instanceof MissingItems || code === "invalid_input";
         if (isMissing && misses === 0) continue;
         if (!isMissing || this.wasReset) {
           set({ connection: "failed", error: toOrchaError(cause) });
