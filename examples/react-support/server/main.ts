@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { memoryStore } from "@orcha/server";
 import { serve } from "@orcha/server/node";
@@ -30,7 +31,7 @@ const server = await serve({
 
 // The page and the server have one address, so that neither cookies nor CORS need a thought.
 const proxy: Record<string, ProxyOptions> = { "/rpc": { target: server.url, changeOrigin: true } };
-const configFile = new URL("../vite.config.ts", import.meta.url).pathname;
+const configFile = join(import.meta.dirname, "../vite.config.ts");
 const options = { configFile, logLevel: "warn" } as const;
 const listen = { proxy, port: Number(values.port), host: "127.0.0.1" };
 
