@@ -127,7 +127,7 @@ describe(`the app in a browser${missing}`, { skip: missing !== "", timeout: 30_0
     await page.keyboard.press("Enter");
     await page.locator("[data-streaming]").getByText("how refunds", { exact: false }).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByText("Stopped").waitFor();
+    await page.locator(".timeline").getByText("Stopped").waitFor();
     await page.getByRole("textbox", { name: "Message" }).fill("Thanks");
     await page.keyboard.press("Enter");
     await page.getByText("Which one is it?", { exact: false }).last().waitFor();
@@ -175,6 +175,12 @@ describe(`the app in a browser${missing}`, { skip: missing !== "", timeout: 30_0
     await page.getByText("The very last").waitFor();
     expect(await isAtEnd()).toBe(true);
     await picture(page, "long-light");
+
+    // As where a phone shows its keyboard, or is turned.
+    for (const size of [{ width: 1100, height: 420 }, { width: 420, height: 700 }, { width: 1100, height: 720 }]) {
+      await page.setViewportSize(size);
+      await expect.poll(isAtEnd).toBe(true);
+    }
   });
 
   test("fits a phone, and says why a conversation can't be shown", async () => {
