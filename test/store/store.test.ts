@@ -165,6 +165,20 @@ describeStores("a store", (make) => {
     expect(await store.takeLease({ ...ref, sessionId: "ses_2" }, one)).toBeUndefined();
   });
 
+  test("renews a lease only while it lasts", async () => {
+    const store = await make();
+    const lease = { owner: "one", until: 2000, fence: 1 };
+    await store.create(ref, { ...writeOf([created]), lease });
+    const renewal = { owner: "one", until: 3000, now: 1500, renews: 1 };
+    expect(await store.takeLease(ref, renewal)).toEqual({ owner: "one", until: 3000, fence: 1 });
+    await expect(store.takeLease(ref, { ...renewal, now: 3000, until: 4000 })).rejects.toMatchObject({ code: "session_busy" });
+    await store.releaseLease(ref, 1);
+    await expect(store.takeLease(ref, renewal)).rejects.toMatchObject({ code: "session_busy" });
+    expect((await store.read(ref, []))?.lease).toEqual({ owner: "one", until: 0, fence: 1 });
+    expect(await store.takeLease(ref, { owner: "two", until: 3000, now: 1500 })).toEqual({ owner: "two", until: 3000, fence: 2 });
+    await expect(store.takeLease(ref, renewal)).rejects.toMatchObject({ code: "session_busy" });
+  });
+
   test("takes, keeps and lets go of a lease in the write that needs it", async () => {
     const store = await make();
     const lease = { owner: "one", until: 2000, fence: 1 };

@@ -42,6 +42,7 @@ export {
   type StoredPage,
   type TouchedItem,
   type VersionRow,
+  type WantedLease,
   type WriteCondition,
 } from "./store/store.ts";
 

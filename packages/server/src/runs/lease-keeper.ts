@@ -55,15 +55,15 @@ export class LeaseKeeper {
 
   private async renew(): Promise<void> {
     const now = this.surroundings.now();
+    const { owner, fence } = this.lease;
     try {
-      const renewed = await this.store.takeLease(this.ref, { owner: this.lease.owner, until: now + this.leaseMs, now });
-      // A new fence: the lease ran out in between, and others may have written.
-      if (renewed?.fence === this.lease.fence) this.lease = renewed;
+      const renewed = await this.store.takeLease(this.ref, { owner, until: now + this.leaseMs, now, renews: fence });
+      if (renewed) this.lease = renewed;
       else this.lose();
     } catch (error) {
       // A store that is away for a moment is no reason, as long as the lease lasts.
-      const isTaken = error instanceof OrchaError && error.code === "session_busy";
-      if (isTaken || this.surroundings.now() >= this.lease.until) this.lose();
+      const isOver = error instanceof OrchaError && error.code === "session_busy";
+      if (isOver || this.surroundings.now() >= this.lease.until) this.lose();
     }
   }
 

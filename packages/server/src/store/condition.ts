@@ -1,5 +1,5 @@
 import { OrchaError } from "@orcha/contract";
-import type { Current, Lease, WriteCondition } from "./store.ts";
+import type { Current, Lease, WantedLease, WriteCondition } from "./store.ts";
 
 /** Throws where a write's condition doesn't hold: `sequence_conflict` with the snapshot, `session_busy` for a lost lease. */
 export function checkCondition({ view, lease }: Current, condition: WriteCondition | undefined): void {
@@ -15,10 +15,13 @@ export function checkCondition({ view, lease }: Current, condition: WriteConditi
   }
 }
 
-/** The lease that `wanted` becomes after `held`. Throws `session_busy` where another owner still holds it. */
-export function nextLease(held: Lease | undefined, wanted: Omit<Lease, "fence"> & { now: number }): Lease {
-  const { owner, until, now } = wanted;
+/**
+ * The lease that `wanted` becomes after `held`. Throws `session_busy` where another owner still holds it, and where a
+ * renewal comes after the lease's end.
+ */
+export function nextLease(held: Lease | undefined, { owner, until, now, renews }: WantedLease): Lease {
   const isHeld = held !== undefined && held.until > now;
   if (isHeld && held.owner !== owner) throw new OrchaError("session_busy", "another run holds this session");
+  if (renews !== undefined && !(isHeld && held.fence === renews)) throw new OrchaError("session_busy", "the lease to renew has ended");
   return { owner, until, fence: isHeld ? held.fence : (held?.fence ?? 0) + 1 };
 }

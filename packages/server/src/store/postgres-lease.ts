@@ -3,16 +3,16 @@ import { nextLease } from "./condition.ts";
 import type { PostgresParts } from "./postgres-open.ts";
 import { leaseOf } from "./postgres-read.ts";
 import { nameOf } from "./postgres-rows.ts";
-import type { Lease, SessionRef } from "./store.ts";
+import type { Lease, SessionRef, WantedLease } from "./store.ts";
 
 /** How often a lease is tried while others move it. */
 const maxTries = 20;
 
-/** Takes or renews a session's lease. Throws `session_busy` where another owner holds it. */
+/** Takes or renews a session's lease. Throws `session_busy` where another owner holds it, and where what it renews has ended. */
 export async function takeLease(
   { connections, statements }: PostgresParts,
   ref: SessionRef,
-  wanted: Omit<Lease, "fence"> & { now: number },
+  wanted: WantedLease,
 ): Promise<Lease | undefined> {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const [row] = await connections.query(statements.findSession, nameOf(ref));

@@ -63,6 +63,14 @@ export interface Lease {
   fence: number;
 }
 
+/** A lease that somebody asks for. */
+export interface WantedLease extends Omit<Lease, "fence"> {
+  /** Milliseconds since 1970. */
+  now: number;
+  /** The fence of the lease that is to go on: one that has ended stays so. */
+  renews?: number;
+}
+
 /** What must hold for a write, and is checked in its transaction. */
 export interface WriteCondition {
   /** Else `sequence_conflict`. */
@@ -227,9 +235,9 @@ export interface Store {
   publish(moves: readonly Move[]): Promise<void>;
   /**
    * Takes the lease where it is free or has run out, with a new fence, or renews the owner's own. Throws `session_busy`
-   * where another owner holds it.
+   * where another owner holds it, and where what it `renews` has ended.
    */
-  takeLease(ref: SessionRef, lease: Omit<Lease, "fence"> & { now: number }): Promise<Lease | undefined>;
+  takeLease(ref: SessionRef, lease: WantedLease): Promise<Lease | undefined>;
   /**
    * Lets go of the lease, if the fence is still its own. Left "for others" it counts as run out at once: whoever looks
    * for what is due goes on with the run.
