@@ -49,7 +49,7 @@ export class Answer {
         break;
       case "text-delta":
       case "reasoning-delta":
-        this.extend(part.type === "text-delta" ? "text" : "reasoning", part.id, part.delta, part.providerMetadata);
+        this.extend(part.type === "text-delta" ? "text" : "reasoning", part.id, said(part.delta), part.providerMetadata);
         break;
       case "text-end":
       case "reasoning-end":
@@ -61,16 +61,19 @@ export class Answer {
         if (part.providerExecuted === true) break;
         this.blocks.push({
           type: "tool_call",
-          callId: part.toolCallId,
-          name: part.toolName,
-          input: part.input,
+          callId: said(part.toolCallId),
+          name: said(part.toolName),
+          input: typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {}),
           metadata: part.providerMetadata ?? {},
         });
         break;
       case "response-metadata":
-        this.responseId = part.id ?? this.responseId;
+        this.responseId = said(part.id) || this.responseId;
         break;
       case "finish":
+        if (typeof part.finishReason !== "object") {
+          throw new TypeError("the model doesn't end its answer as specification v4 of the AI SDK says: its package is for another version");
+        }
         this.finish = part.finishReason;
         this.usage = usageOf(part.usage);
         break;
@@ -110,4 +113,9 @@ export class Answer {
     // A block's data comes in pieces: an id at its start, a signature at its end.
     for (const [key, data] of Object.entries(metadata)) draft.metadata[key] = { ...draft.metadata[key], ...data };
   }
+}
+
+/** A text of a model that may be written by hand, whatever the types say. */
+function said(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

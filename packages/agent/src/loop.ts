@@ -1,4 +1,5 @@
 import { actionRound } from "./action-round.ts";
+import { faultOf } from "./call-round.ts";
 import { interruptionOf } from "./interruption.ts";
 import type { LoopInput } from "./loop-input.ts";
 import type { LoopEnd, LoopStep } from "./loop-step.ts";
@@ -20,7 +21,8 @@ import { RunState, type Ending } from "./run-state.ts";
  *   completed   the model answered without calls
  *   waiting     a client action has no result yet
  *   failed      the provider failed for good, the answer was cut or unreadable (provider_error);
- *               the model wants to act once more than `maxRounds`, or a tool threw a RunFailure (execution_failed)
+ *               the model wants to act once more than `maxRounds`, a tool threw a RunFailure, or something threw
+ *               that nobody expected to (execution_failed)
  *   stopped     the signal says stop: what was shown is kept, and work that doesn't end at once is given up
  *   paused      the signal says pause: the action at work ends, no other one begins
  *   lost        the signal says lost: nothing more is done or said
@@ -33,6 +35,17 @@ import { RunState, type Ending } from "./run-state.ts";
  */
 export async function* runLoop(input: LoopInput): AsyncGenerator<LoopStep, LoopEnd> {
   const run = new RunState(input);
+  try {
+    return yield* rounds(run);
+  } catch (error) {
+    // Begun anew elsewhere, it would fail there as well.
+    const message = faultOf(error, "the run failed for a reason that nobody told");
+    return yield* ending(input, run.failed({ code: "execution_failed", message, retryable: false }));
+  }
+}
+
+async function* rounds(run: RunState): AsyncGenerator<LoopStep, LoopEnd> {
+  const { input } = run;
   let open = input.resume?.open;
   for (;;) {
     if (!open) {

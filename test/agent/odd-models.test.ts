@@ -1,0 +1,81 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { Agent } from "@orcha/agent";
+import { defineAgent, defineAgents } from "@orcha/contract";
+import { createOrcha } from "@orcha/client";
+import { createApp, memoryStore } from "@orcha/server";
+import * as v from "valibot";
+import { expect, test } from "vitest";
+
+/** A model that somebody wrote by hand: each request gets the next list of parts, whatever the types say. */
+function handmade(...replies: unknown[][]): LanguageModelV4 {
+  let asked = 0;
+  return {
+    specificationVersion: "v4",
+    provider: "handmade",
+    modelId: "odd",
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error("it only streams")),
+    doStream: async () => {
+      const parts = replies[asked] ?? [];
+      asked += 1;
+      const stream = new ReadableStream({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part);
+          controller.close();
+        },
+      });
+      return { stream };
+    },
+  };
+}
+
+const usage = { inputTokens: { total: 3 }, outputTokens: { total: 2 } };
+const finish = { type: "finish", usage, finishReason: { unified: "stop", raw: "stop" } };
+const says = (delta: unknown) => [{ type: "text-start", id: "1" }, { type: "text-delta", id: "1", delta }, { type: "text-end", id: "1" }];
+const call = { type: "tool-call", toolCallId: "call_1", toolName: "find", input: '{"order":"A-1"}' };
+const done = [...says("Done."), finish];
+
+const find = (order: string) => `${order} is lost`;
+
+test.each([
+  ["without an id", { toolCallId: undefined }, "A-1 is lost"],
+  ["with an id that is null", { toolCallId: null }, "A-1 is lost"],
+  ["with arguments that are an object already", { input: { order: "A-1" } }, "A-1 is lost"],
+  ["without arguments", { input: undefined }, 'the argument "order" is missing'],
+  ["without a name", { toolName: undefined }, 'there is no tool "unnamed"; there are find'],
+])("a call %s gets its result", async (_how, odd, result) => {
+  const agent = new Agent({ model: handmade([{ ...call, ...odd }, finish], done), tools: [find] });
+  expect(await agent.chat("Where is it?")).toBe("Done.");
+  expect(agent.getHistory()[2]).toMatchObject({ role: "tool", content: result });
+});
+
+test("a piece of text that is none says nothing", async () => {
+  expect(await new Agent({ model: handmade([...says(undefined), ...says("Hi"), finish]) }).chat("Hello")).toBe("Hi");
+});
+
+test.each([
+  ["no usage", undefined],
+  ["no tokens", {}],
+  ["more than can be counted", { inputTokens: { total: Infinity }, outputTokens: { total: 1 } }],
+])("an answer that cost %s is an answer", async (_what, odd) => {
+  expect(await new Agent({ model: handmade([...says("Hi"), { ...finish, usage: odd }]) }).chat("Hello")).toBe("Hi");
+});
+
+test("a model of another specification is told from a stream that broke", async () => {
+  const model = handmade([...says("Hi"), { ...finish, finishReason: "stop" }], done);
+  const refused = expect.objectContaining({ code: "provider_error", retryable: false, message: expect.stringMatching(/specification v4/) });
+  await expect(new Agent({ model }).chat("Hello")).rejects.toEqual(refused);
+});
+
+test("what nobody thought of fails the turn, and the run", async () => {
+  const hostile = new Proxy({}, { getPrototypeOf: () => { throw new Error("not even that"); } });
+  const fail = (): never => { throw hostile; };
+  const agent = new Agent({ model: handmade([call, finish], done), tools: [{ name: "find", execute: fail }] });
+  await expect(agent.chat("Where is it?")).rejects.toMatchObject({ code: "execution_failed", message: "not even that" });
+
+  const agents = defineAgents({ helper: defineAgent({ actions: { find: { input: v.object({ order: v.string() }) } } }) });
+  const implementations = { helper: { instructions: "You help.", model: handmade([call, finish], done), actions: { find: fail } } };
+  const app = createApp({ agents, store: memoryStore(), implementations });
+  const orcha = createOrcha<typeof agents>({ baseUrl: "http://orcha.test", fetch: async (input, init) => app.fetch(new Request(input, init)) });
+  expect(await orcha.helper.run("Where is it?").result).toMatchObject({ status: "failed", error: { code: "execution_failed", message: "not even that" } });
+});
