@@ -120,7 +120,6 @@ export class Runner {
     const model = this.parts.modelFor?.(hosted.model, { ref, run: live.number, snapshot, turns: log.turns }) ?? hosted.model;
     const skills = new Skills(implementation.skills ?? {}, log.loadedSkills);
     await skills.ready();
-    const instructions = fillIn(implementation.instructions, log.variables);
     const catalogue = skillCatalogue(agent.definition);
     const isChild = snapshot.lineage?.origin === "delegated";
     const delegation = this.parts.delegation(ref, agent, implementation, isChild, last);
@@ -131,7 +130,8 @@ export class Runner {
       lease,
       input: {
         model,
-        instructions: () => joinParts([instructions, catalogue, ...skills.texts()]),
+        // A variable or a text that is missing by now fails the run there.
+        instructions: () => joinParts([fillIn(implementation.instructions, log.variables), catalogue, ...skills.texts()]),
         turns: log.turns,
         tools: [...this.tools(ref, hosted, last, metadata), ...skillTool(skills), ...delegation],
         ...(output

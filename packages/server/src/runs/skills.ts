@@ -6,6 +6,7 @@ export class Skills {
   private readonly known: Readonly<Record<string, SkillText>>;
   private readonly loaded: Set<string>;
   private readonly read = new Map<string, string>();
+  private readonly faults = new Map<string, string>();
 
   constructor(known: Readonly<Record<string, SkillText>>, loaded: ReadonlySet<string>) {
     this.known = known;
@@ -16,12 +17,20 @@ export class Skills {
     return Object.keys(this.known);
   }
 
-  /** Reads the texts of what earlier runs loaded, as they are today. */
+  /** Reads the texts of what earlier runs loaded, as they are today. What can't be read is told where it is wanted. */
   async ready(): Promise<void> {
-    for (const name of this.loaded) await this.readText(name);
+    for (const name of this.loaded) {
+      try {
+        await this.readText(name);
+      } catch (error) {
+        this.faults.set(name, error instanceof Error ? error.message : String(error));
+      }
+    }
   }
 
+  /** What is loaded, as instructions. Throws where one of them can't be read: a run without it would be another one. */
   texts(): string[] {
+    for (const [name, fault] of this.faults) throw new Error(`the skill ${JSON.stringify(name)} can't be read: ${fault}`);
     return [...this.loaded].map((name) => `Skill ${name}:\n${this.read.get(name) ?? ""}`);
   }
 
