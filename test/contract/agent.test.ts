@@ -65,6 +65,7 @@ describe("a fault throws when the file loads, and names its path", () => {
     [{ clientActions: { a: { input, output: v.bigint() } } }, /^desk\.clientActions\.a\.output can't be described as JSON Schema: .*bigint/],
     [{ metadata: foreign() }, /^desk\.metadata comes from other, which doesn't offer JSON Schema$/],
     [{ clientActions: { a: { input, expiresInMs: 0 } } }, /^desk\.clientActions\.a\.expiresInMs must be a positive integer$/],
+    [{ clientActions: { a: { input, expiresInMs: Number.MAX_SAFE_INTEGER } } }, /^desk\.clientActions\.a\.expiresInMs must be at most a hundred years/],
     [{ clientActions: { a: { input, expiresInMs: 1.5 } } }, /^desk\.clientActions\.a\.expiresInMs must be/],
     [{ clientActions: { a: { input, onExpire: "later" } } }, /^desk\.clientActions\.a\.onExpire must be "deny" or "fail"$/],
     [{ evaluations: { q: null } }, /^desk\.evaluations\.q\.metrics is missing$/],

@@ -198,6 +198,9 @@ function checkName(name: string, path: Path, names: Set<string>): void {
   names.add(name);
 }
 
+/** A hundred years in milliseconds. */
+const longestExpiry = 3_155_760_000_000;
+
 function checkAction(action: ClientActionDefinition, path: Path): void {
   if (!isPlainObject(action)) refuse(path, "must be an object with an input schema");
   if (action.input === undefined) refuse([...path, "input"], "is missing");
@@ -206,6 +209,10 @@ function checkAction(action: ClientActionDefinition, path: Path): void {
   const { expiresInMs } = action;
   if (expiresInMs !== undefined && !(Number.isInteger(expiresInMs) && expiresInMs > 0)) {
     refuse([...path, "expiresInMs"], "must be a positive integer");
+  }
+  // No date is that far away.
+  if (expiresInMs !== undefined && expiresInMs > longestExpiry) {
+    refuse([...path, "expiresInMs"], "must be at most a hundred years; a call without it waits for ever");
   }
   if (action.onExpire !== undefined && !["deny", "fail"].includes(action.onExpire)) {
     refuse([...path, "onExpire"], 'must be "deny" or "fail"');

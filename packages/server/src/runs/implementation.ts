@@ -48,13 +48,13 @@ interface Optional<M> {
   instructions: string;
   /** How the model is asked. */
   settings?: ModelSettings;
-  /** Milliseconds that one call of an action may take; default 10,000. */
+  /** Milliseconds that one call of an action may take, up to 24 days; default 10,000. */
   actionTimeoutMs?: number;
   /** Action rounds from one user message, or client's answer, to the next; default 10. */
   maxRounds?: number;
   /** How many sessions one run may delegate; default 10. */
   maxSubagentsPerRun?: number;
-  /** Milliseconds that one evaluation may take; default 60,000. */
+  /** Milliseconds that one evaluation may take, up to 24 days; default 60,000. */
   evaluationTimeoutMs?: number;
   readonly "~metadata"?: M;
 }
@@ -106,11 +106,21 @@ export function readImplementations(agents: Agents, given: object = {}): AnyImpl
     if (typeof implementation.instructions !== "string" || implementation.instructions.trim() === "") {
       throw new TypeError(`implementations.${key}.instructions must be a text`);
     }
+    for (const name of ["actionTimeoutMs", "evaluationTimeoutMs"] as const) checkNumber(key, name, implementation[name], 1, longestTimer);
+    for (const name of ["maxRounds", "maxSubagentsPerRun"] as const) checkNumber(key, name, implementation[name], 0, Infinity);
     for (const kind of ["actions", "skills", "evaluations"] as const) {
       checkMembers(`implementations.${key}.${kind}`, agent.definition[kind] ?? {}, implementation[kind] ?? {});
     }
   }
   return Object.fromEntries(Object.entries(implementations).filter(([, implementation]) => implementation !== undefined));
+}
+
+/** The longest time that timers take, in milliseconds: a longer one would be over at once. */
+const longestTimer = 2 ** 31 - 1;
+
+function checkNumber(key: string, name: string, value: unknown, least: number, most: number): void {
+  if (value === undefined || (typeof value === "number" && value >= least && value <= most)) return;
+  throw new TypeError(`implementations.${key}.${name} must be a number from ${least}${most === Infinity ? "" : ` to ${most}`}`);
 }
 
 function checkMembers(path: string, defined: object, implemented: object): void {
