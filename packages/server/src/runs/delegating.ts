@@ -120,7 +120,10 @@ export class Delegating {
     };
     signal.addEventListener("abort", interrupt, { once: true });
     try {
-      const result = await this.parts.following.result(await start(), childLimitMs);
+      const started = await start();
+      // What was told while the child was being opened found no session.
+      if (signal.aborted) interrupt();
+      const result = await this.parts.following.result(started, childLimitMs);
       return endOf(result);
     } catch (error) {
       if (!(error instanceof OrchaError)) throw error;

@@ -1,4 +1,4 @@
-import { OrchaError, type Agents, type EventInput, type SessionSnapshot } from "@orcha/contract";
+import { OrchaError, type Agents, type EventInput, type SessionSnapshot, type SubagentItem } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf, type NewEvent } from "../batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "../call.ts";
 import type { Changes } from "../changes.ts";
@@ -112,7 +112,8 @@ export class Interrupting {
           const write = writeOf(events, current, authorOf(call, surroundings), receipt);
           const { lease } = current;
           const freed = lease ? { lease: { ...lease, until: 0, fence: lease.fence + 1 } } : {};
-          return { write: { ...write, ...freed }, result: { children: delegated(current), isWritten: true } };
+          const children = delegated(current).map(({ name, childSessionId }) => ({ agent: name, sessionId: childSessionId }));
+          return { write: { ...write, ...freed }, result: { children, isWritten: true } };
         },
         { evenRunning: true },
       );
@@ -127,17 +128,19 @@ export class Interrupting {
   }
 }
 
-function stopping({ view }: Current, run: number | undefined, said: DraftText | undefined): NewEvent[] {
+function stopping(current: Current, run: number | undefined, said: DraftText | undefined): NewEvent[] {
+  const { view } = current;
   const { runStatus, pendingClientActions } = view.snapshot;
   const isUnderWay = runStatus === "running" || runStatus === "waiting_for_client_action" || runStatus === "waiting_for_subagent";
   if (!isUnderWay && pendingClientActions.length === 0) return [];
   const numbered = run === undefined ? {} : { run };
   const output = said ? { output: said.text } : {};
   const inputs: EventInput[] = [...partialOf(said), { type: "run.stopped", ...numbered, data: { status: "stopped", ...output } }];
-  return [...closedActions(view), ...completeBatch(inputs, view)];
+  return [...closedActions(view), ...closedDelegations(current, "stopped", run), ...completeBatch(inputs, view)];
 }
 
-function pausing({ view, lease }: Current, run: number | undefined, said: DraftText | undefined): NewEvent[] {
+function pausing(current: Current, run: number | undefined, said: DraftText | undefined): NewEvent[] {
+  const { view, lease } = current;
   const { status, runStatus } = view.snapshot;
   if (status === "paused") return [];
   const numbered = run === undefined ? {} : { run };
@@ -146,7 +149,8 @@ function pausing({ view, lease }: Current, run: number | undefined, said: DraftT
   const inputs: EventInput[] = isAtWork
     ? [...partialOf(said), { type: "run.paused", ...numbered, data: { status: "paused", ...output } }]
     : [];
-  return [...(isAtWork ? closedActions(view) : []), ...completeBatch(inputs, view), { type: "session.paused", data: { status: "paused" } }];
+  const closed = isAtWork ? [...closedActions(view), ...closedDelegations(current, "paused", run)] : [];
+  return [...closed, ...completeBatch(inputs, view), { type: "session.paused", data: { status: "paused" } }];
 }
 
 /** Actions whose process didn't say how they ended: a late result still completes them. */
@@ -158,13 +162,22 @@ function closedActions(view: Current["view"]): NewEvent[] {
   );
 }
 
-function delegated({ view, touched }: Current): SessionInput[] {
+/** Says of each child that is about to be interrupted what its run's own process would say. */
+function closedDelegations(current: Current, status: "stopped" | "paused", run: number | undefined): NewEvent[] {
+  const numbered = run === undefined ? {} : { run };
+  return delegated(current).map(({ callId, name, childSessionId }) => ({
+    type: "subagent.paused",
+    ...numbered,
+    data: { callId, agent: name, sessionId: childSessionId, status },
+  }));
+}
+
+function delegated({ view, touched }: Current): SubagentItem[] {
   const open = new Set(view.open.filter(({ type }) => type === "subagent").map(({ position }) => position));
-  const children = new Map<string, SessionInput>();
+  const children = new Map<string, SubagentItem>();
   for (const placed of touched.values()) {
     for (const { position, item } of placed) {
-      if (item.type !== "subagent" || !open.has(position) || item.status !== "running" || item.childSessionId === undefined) continue;
-      children.set(item.childSessionId, { agent: item.name, sessionId: item.childSessionId });
+      if (item.type === "subagent" && open.has(position) && item.status === "running") children.set(item.childSessionId, item);
     }
   }
   return [...children.values()];

@@ -1,0 +1,72 @@
+import type { ScriptEntry } from "@orcha/agent/testing";
+import { expect, test } from "vitest";
+import { describeStores } from "../stores.ts";
+import { bedOf, variables, type RunClient } from "./bed.ts";
+import { plugged } from "./plug.ts";
+
+const delegate = { toolCalls: [{ callId: "call_sub", name: "run_agent", arguments: { agent: "researcher", input: "Find it" } }] };
+
+/** Thinks until it is stopped. */
+const endless: ScriptEntry = ({ abortSignal }) =>
+  new Promise((_resolve, reject) => {
+    abortSignal?.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
+  });
+
+/** The one delegation of a session, and how its child is. */
+async function delegation(orcha: RunClient, sessionId: string) {
+  const { items } = await orcha.supportAgent.history(sessionId);
+  const item = items.find(({ type }) => type === "subagent");
+  if (item?.type !== "subagent") throw new Error("nothing was delegated");
+  const child = await orcha.supportAgent.subagentHistory(item.childSessionId);
+  return { item: item.status, child: child.runStatus };
+}
+
+describeStores("an interruption of an agent that has delegated", (make) => {
+  test.each([
+    ["stop", "stopped"],
+    ["pause", "paused"],
+  ] as const)("%s reaches the child, and the history says so", async (kind, ended) => {
+    const { orcha, models } = bedOf(await make(), { support: [delegate], researcher: [endless] });
+    const run = orcha.supportAgent.run({ content: "Find it", variables });
+    await expect.poll(() => models.researcher.requests.length).toBe(1);
+    await orcha.supportAgent[kind](run.sessionId);
+    expect(await run.result).toMatchObject({ status: ended });
+    expect(await delegation(orcha, run.sessionId)).toEqual({ item: "paused", child: ended });
+  });
+
+  test.each([
+    ["stop", "stopped"],
+    ["pause", "paused"],
+  ] as const)("%s from another server does so too", async (kind, ended) => {
+    const store = await make();
+    const one = bedOf(plugged(store).store, { support: [delegate], researcher: [endless], app: { leaseMs: 2000 } });
+    const two = bedOf(plugged(store).store, { support: [{ text: "We were looking." }] });
+    const run = one.orcha.supportAgent.run({ content: "Find it", variables });
+    await expect.poll(() => one.models.researcher.requests.length).toBe(1);
+    await two.orcha.supportAgent[kind](run.sessionId);
+    expect(await run.result).toMatchObject({ status: ended });
+    expect(await delegation(two.orcha, run.sessionId)).toEqual({ item: "paused", child: ended });
+    expect(await two.orcha.supportAgent.resume(run.sessionId).result).toMatchObject({ status: "completed" });
+    expect(JSON.stringify(two.models.supportAgent.requests[0]?.prompt)).toContain(`"status":"${ended}"`);
+  });
+
+  test("stop reaches a child that is being opened", async () => {
+    const store = await make();
+    const { promise: opening, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: open, resolve: letOpen } = Promise.withResolvers<void>();
+    const create = store.create.bind(store);
+    store.create = async (ref, write) => {
+      if (ref.agent === "researcher") begin();
+      if (ref.agent === "researcher") await open;
+      return create(ref, write);
+    };
+    const { orcha, models } = bedOf(store, { support: [delegate], researcher: [endless] });
+    const run = orcha.supportAgent.run({ content: "Find it", variables });
+    await opening;
+    await orcha.supportAgent.stop(run.sessionId);
+    expect(await run.result).toMatchObject({ status: "stopped" });
+    letOpen();
+    await expect.poll(async () => (await delegation(orcha, run.sessionId).catch(() => undefined))?.child).toBe("stopped");
+    expect(models.researcher.requests.length).toBeLessThan(2);
+  });
+});
