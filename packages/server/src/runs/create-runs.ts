@@ -45,8 +45,9 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     // Runs start runs: these are there before the first one can.
     delegates: () => ({
       run: (call, input, lineage) => starting.run(call, input, lineage),
+      // Not as a caller would: a server that takes no new runs lets those under way end, with what they delegate.
       resume: async (call, input) => {
-        const started = await runs.goOn(call, input);
+        const started = await (input.toolResults === undefined ? starting.goOn(call, input) : answers.answer(call, input));
         if ("ref" in started) return started;
         throw new Error("the agent of that session doesn't run on this server");
       },
@@ -69,12 +70,13 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
   async function drain(limitMs: number): Promise<void> {
     isClosing = true;
     tailing.drain();
-    const under = live.all();
     const start = performance.now();
-    await within(Promise.all(under.map(({ ended }) => ended)), limitMs);
-    for (const run of live.all()) run.handOver();
+    await within(Promise.all(live.all().map(({ ended }) => ended)), limitMs);
+    // Some may have begun meanwhile: with an answer, or as children.
+    const left = live.all();
+    for (const run of left) run.handOver();
     closing.abort();
-    await Promise.all(under.map(({ ended }) => ended));
+    await Promise.all(left.map(({ ended }) => ended));
     await evaluating.close(Math.max(0, limitMs - (performance.now() - start)));
   }
 

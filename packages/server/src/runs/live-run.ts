@@ -97,7 +97,8 @@ export class LiveRun {
       if (result !== "none") break;
       if (this.version === seen) await this.wait(this.wakers, signal);
     }
-    if (signal.aborted || result === "none" || result === undefined) return;
+    // Also where the signal came with it: a server that ends as its last run does owes its listeners the result.
+    if (result === "none" || result === undefined) return;
     yield { type: "result", result };
     const evaluations = await Promise.race([this.evaluated, aborted(signal)]);
     if (evaluations) yield { type: "evaluations", evaluations };
