@@ -116,8 +116,8 @@ test("the next round sees the calls and their results", async () => {
     { role: "tool", content: [{ type: "tool-result", toolCallId: "call_1", toolName: "look", output: { type: "text", value: "22°C" } }] },
   ]);
   expect(steps.filter(({ type }) => type === "text")).toEqual([
-    { type: "text", round: 0, text: "Let me look." },
-    { type: "text", round: 1, text: "Sunny." },
+    { type: "text", round: 0, text: "Let me look.", delta: "Let me look." },
+    { type: "text", round: 1, text: "Sunny.", delta: "Sunny." },
   ]);
   expect(end).toMatchObject({ status: "completed", output: "Sunny.", usage: { inputTokens: 30, outputTokens: 5, reasoningTokens: 1 } });
 });

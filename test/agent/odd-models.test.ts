@@ -53,6 +53,16 @@ test("a piece of text that is none says nothing", async () => {
   expect(await new Agent({ model: handmade([...says(undefined), ...says("Hi"), finish]) }).chat("Hello")).toBe("Hi");
 });
 
+// Cutting each piece out of the text so far took half a minute of it.
+test("an answer in a great many pieces takes no longer for each of them", { timeout: 15_000 }, async () => {
+  const pieces = Array.from({ length: 60_000 }, () => ({ type: "text-delta", id: "1", delta: "12345678" }));
+  const agent = new Agent({ model: handmade([...pieces, finish], [...pieces, finish]) });
+  let heard = 0;
+  for await (const piece of agent.stream("Hello")) heard += piece.length;
+  expect(heard).toBe(480_000);
+  expect(await agent.chat("Again")).toHaveLength(480_000);
+});
+
 test.each([
   ["no usage", undefined],
   ["no tokens", {}],

@@ -9,7 +9,7 @@ export class AgentTurn {
   end: LoopEnd | undefined;
   private readonly input: LoopInput;
   private readonly events: EventInput[];
-  private shown = { round: -1, text: "" };
+  private shown = "";
 
   constructor(prompt: string, input: Omit<LoopInput, "now">) {
     const user: Turn = { role: "user", content: [{ type: "text", text: prompt }] };
@@ -24,9 +24,9 @@ export class AgentTurn {
         this.events.push(...step.events);
         continue;
       }
-      const { round, text } = step;
-      const delta = round === this.shown.round ? text.slice(this.shown.text.length) : text;
-      this.shown = { round, text };
+      // Cut out of a text that grows, pieces would cost the square of its length.
+      const { text, delta } = step;
+      this.shown = text;
       yield { text, delta };
     }
   }
@@ -48,8 +48,8 @@ export class AgentTurn {
       if (isCut && this.events.slice(index + 1).some(({ type }) => type === "message.created")) continue;
       transcript.add({ sequence: index + 1, v: 1, timestamp: "", ...event });
     }
-    const left: Turn = { role: "assistant", status: "incomplete", content: [{ type: "text", text: this.shown.text }] };
-    return this.end || this.shown.text === "" ? transcript.turns() : [...transcript.turns(), left];
+    const left: Turn = { role: "assistant", status: "incomplete", content: [{ type: "text", text: this.shown }] };
+    return this.end || this.shown === "" ? transcript.turns() : [...transcript.turns(), left];
   }
 
   /** Throws where the turn has no answer. */

@@ -41,15 +41,18 @@ export class Answer {
     return this.shown;
   }
 
-  add(part: LanguageModelV4StreamPart): void {
+  /** Takes in a part. Answers what people see more of by it. */
+  add(part: LanguageModelV4StreamPart): string {
     switch (part.type) {
       case "text-start":
       case "reasoning-start":
         this.begin(part.type === "text-start" ? "text" : "reasoning", part.id, part.providerMetadata);
         break;
       case "text-delta":
+        this.extend("text", part.id, said(part.delta), part.providerMetadata);
+        return said(part.delta);
       case "reasoning-delta":
-        this.extend(part.type === "text-delta" ? "text" : "reasoning", part.id, said(part.delta), part.providerMetadata);
+        this.extend("reasoning", part.id, said(part.delta), part.providerMetadata);
         break;
       case "text-end":
       case "reasoning-end":
@@ -79,6 +82,7 @@ export class Answer {
         break;
       default:
     }
+    return "";
   }
 
   /** The blocks so far; `nameCall` gives each call an id that the conversation doesn't have. */

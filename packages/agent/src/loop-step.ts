@@ -6,8 +6,11 @@ import type { ClientActionCall, EventError, EventInput, Usage } from "@orcha/con
  */
 export type LoopStep =
   | { type: "events"; events: readonly EventInput[] }
-  /** The visible text of the answer in the making: it only grows within a round. Rounds count the run's assistant turns before it. */
-  | { type: "text"; round: number; text: string };
+  /**
+   * The visible text of the answer in the making: it only grows within a round, each time by its `delta`. Rounds count the
+   * run's assistant turns before it.
+   */
+  | { type: "text"; round: number; text: string; delta: string };
 
 /** How a run, or its part up to a pause, ended. The log says the same. */
 export type LoopEnd =

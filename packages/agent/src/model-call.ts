@@ -35,9 +35,8 @@ export async function* callModel(run: RunState, instructions: string, media: Med
       if (next === gaveUp) return failed(signal.reason);
       if (next.done) break;
       if (next.value.type === "error") return failed(next.value.error);
-      const before = answer.text.length;
-      answer.add(next.value);
-      if (answer.text.length > before) yield { type: "text", round: run.round, text: answer.text };
+      const delta = answer.add(next.value);
+      if (delta !== "") yield { type: "text", round: run.round, text: answer.text, delta };
     }
     const reason = answer.finish?.unified;
     if (reason === undefined || reason === "interrupted") return failed(new BrokenStream("the model's stream ended before its answer"));
