@@ -214,4 +214,20 @@ describeStores("interruptions", (make) => {
     await service.sweep();
     expect(await orcha.supportAgent.get(sessionId)).toMatchObject({ runStatus: "failed", pendingClientActions: [], lastError: { message: expect.stringContaining("pick_date") } });
   });
+
+  test("what expires in a session that rests leaves its run paused, for whoever listens again", async () => {
+    const clock = surroundings();
+    const ask = (callId: string) => ({ toolCalls: [{ callId, name: "request_human_approval", arguments: { amount: 1, currency: "USD" } }] });
+    const { orcha, service } = bedOf(await make(), { support: [ask("a"), ask("b")], app: { surroundings: clock } });
+    const input = { content: "Refund", variables, sessionId: "ses_resting" };
+    const listenAgain = () => orcha.supportAgent.run(input, { idempotencyKey: "k" }).result;
+    expect(await listenAgain()).toMatchObject({ status: "waiting_for_client_action" });
+    await orcha.supportAgent.pause("ses_resting");
+    expect(await listenAgain()).toMatchObject({ status: "waiting_for_client_action" });
+    clock.advance(60_000);
+    await service.sweep();
+    expect(await listenAgain()).toMatchObject({ status: "paused", run: 1 });
+    expect(await orcha.supportAgent.resume("ses_resting").result).toMatchObject({ status: "waiting_for_client_action", run: 2 });
+    expect(await listenAgain()).toMatchObject({ status: "paused", run: 1 });
+  });
 });

@@ -20,11 +20,15 @@ export async function readRunState(store: Store, ref: SessionRef, run: number): 
   const { sequence, pendingClientActions, status, runStatus } = current.view.snapshot;
   // A session may end without a word of its run: what waited was cancelled with it.
   const isOver = status === "completed" || runStatus === "stopped" || runStatus === "failed";
+  // What waits in a session that rests may expire there, and the next run begins without an end of this one.
+  let isPast = false;
   const judging: JudgingEvent[] = [];
   for await (const event of backwards(store, ref, sequence)) {
     if (event.run !== run) {
+      const { run: other = run } = event;
       // Runs come one after the other: before an earlier one's start nothing is of this one.
-      if (event.type === "run.started" && (event.run ?? run) < run) break;
+      if (event.type === "run.started" && other < run) break;
+      isPast ||= other > run;
       continue;
     }
     if (event.type === "evaluation.requested" || event.type === "evaluation.completed" || event.type === "evaluation.failed") {
@@ -32,7 +36,8 @@ export async function readRunState(store: Store, ref: SessionRef, run: number): 
       continue;
     }
     const base = { sessionId: ref.sessionId, run };
-    const result = resultOf(event, base, pendingClientActions) ?? (isOver ? ({ ...base, status: "stopped" } as const) : undefined);
+    const otherwise = isPast || status === "paused" ? "paused" : isOver ? "stopped" : undefined;
+    const result = resultOf(event, base, isPast ? [] : pendingClientActions) ?? (otherwise && { ...base, status: otherwise });
     if (!result) return { at: "work", current };
     const evaluations = judging.flatMap(outcomeOf);
     const judged = new Set(evaluations.map(({ name }) => name));
