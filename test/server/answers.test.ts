@@ -1,5 +1,7 @@
 import type { EventInput, ToolResult } from "@orcha/client";
+import { exportSessionLog, importSessions, memoryStore, type Call } from "@orcha/server";
 import { expect, test } from "vitest";
+import { agents } from "../agents.ts";
 import { clientOf, type TestClient } from "../harness.ts";
 import { describeStores } from "../stores.ts";
 
@@ -58,6 +60,13 @@ describeStores("answers to client actions", (make) => {
     expect(await count()).toBe(before);
   });
 
+  test("for a call that was cancelled are told so", async () => {
+    const { orcha, sessionId, resume } = await given();
+    await orcha.supportAgent.stop(sessionId);
+    const message = 'call "a" was cancelled and takes no answer any more';
+    expect(await resume({ callId: "a", output: yes })).toMatchObject({ error: { code: "action_result_conflict", message, details: { outcome: "cancelled" } } });
+  });
+
   test("with other data are a conflict", async () => {
     const { resume, count } = await given();
     await resume({ callId: "a", output: yes });
@@ -109,4 +118,22 @@ describeStores("answers to client actions", (make) => {
     const { items } = await orcha.supportAgent.history(sessionId);
     expect(items[0]).toMatchObject({ status: "completed", outcome: "answered" });
   });
+});
+
+test("an answer may be as deep as a log that can be imported again", async () => {
+  const store = memoryStore();
+  const orcha = clientOf(store);
+  const sessionId = await waiting(orcha);
+  const nested = (levels: number): unknown => (levels === 0 ? true : [nested(levels - 1)]);
+  const answer = (levels: number) => {
+    const output: { approved: boolean } = Object.assign({ approved: true }, { note: nested(levels) });
+    return orcha.supportAgent.resume(sessionId, { toolResults: [{ callId: "a", output }] }).result;
+  };
+  const message = expect.stringMatching(/^toolResults\[0\]\.output\.note.* is nested deeper than 60 levels$/) as unknown;
+  expect(await answer(60)).toMatchObject({ error: { code: "invalid_tool_result", message } });
+  expect(await answer(59)).toMatchObject({ status: "waiting_for_client_action" });
+  const admin: Call = { principal: { tenant: "default", scopes: ["log", "write", "admin"] } };
+  const log: Uint8Array[] = [];
+  for await (const line of exportSessionLog({ agents, store }, admin, { agent: "supportAgent", sessionId })) log.push(new TextEncoder().encode(line));
+  expect(await importSessions({ agents, store: memoryStore() }, admin, log, { agent: "supportAgent" })).toMatchObject({ sessions: [{ sessionId }] });
 });

@@ -1,8 +1,10 @@
 import {
   canonicalJson,
+  findJsonFault,
   formatPath,
   isPlainObject,
   lookupKey,
+  maxJsonDepth,
   OrchaError,
   type Agent,
   type Agents,
@@ -155,9 +157,9 @@ export class Answers {
       return { sequence: target.sequence, ...(isOfServer ? { run: event.run } : {}) };
     }
     const outcome = target.item.type === "client_action" ? target.item.outcome : undefined;
-    throw new OrchaError("action_result_conflict", `call ${JSON.stringify(result.callId)} was ${outcome ?? "settled"} with other data`, {
-      details: { callId: result.callId, outcome },
-    });
+    const isOver = outcome === "expired" || outcome === "cancelled";
+    const how = isOver ? `${outcome === "expired" ? "has" : "was"} ${outcome} and takes no answer any more` : `was ${outcome ?? "settled"} with other data`;
+    throw new OrchaError("action_result_conflict", `call ${JSON.stringify(result.callId)} ${how}`, { details: { callId: result.callId, outcome } });
   }
 }
 
@@ -188,6 +190,9 @@ async function checkOutput(agent: Agent, target: TouchedItem, result: ClientActi
   if (issue) throw invalidResult([...path, ...keysOf(issue.path)], issue.message);
 }
 
+/** Levels of the event around an output: its own, data, results, and the result's. */
+const levelsAround = 4;
+
 const resultKeys = ["callId", "output", "isError", "deny", "reason"];
 
 function readResults(toolResults: unknown): ClientActionResult[] {
@@ -216,6 +221,8 @@ function readResult(result: Record<string, unknown>, callId: string, path: Path)
   if (isError !== undefined && typeof isError !== "boolean") throw invalidResult([...path, "isError"], "must be a boolean");
   if (deny === undefined) {
     if (output === undefined) throw invalidResult([...path, "output"], "is missing");
+    const fault = findJsonFault(output, maxJsonDepth - levelsAround);
+    if (fault) throw invalidResult([...path, "output", ...fault.path], fault.reason);
     if (reason !== undefined) throw invalidResult([...path, "reason"], "goes with deny only");
     return { callId, outcome: "answered", output, ...(isError === true ? { isError } : {}) };
   }
