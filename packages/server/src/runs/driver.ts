@@ -2,7 +2,7 @@ import { runLoop, type LoopEnd, type LoopInput } from "@orcha/agent/loop";
 import { OrchaError, type EventInput, type EvaluationOutcome, type RunResult, type Usage } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf, type NewEvent } from "../batch.ts";
 import type { OnError } from "../failure.ts";
-import type { Lease, SessionRef, Store } from "../store/store.ts";
+import type { Current, Decision, Lease, SessionRef, SessionWrite, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { sleep } from "../store/wait.ts";
 import { DraftKeeper } from "./draft.ts";
@@ -13,7 +13,8 @@ import type { LiveRun } from "./live-run.ts";
  *   lease held ──▶ loop's step ──▶ appended under the fence ──▶ told to listeners ──▶ next step … ──▶ end: lease let go
  *                       │                  │
  *                       │                  └── fence is another's, session gone ──▶ lost: nothing more is written
- *                       └── store away ──▶ tried again while the lease lasts, then lost: recovery goes on from the log
+ *                       └── store away ──▶ tried again while the lease lasts, unless the log turns out to have it; then
+ *                                          lost: recovery goes on from the log
  */
 
 /** What a run needs to be driven. */
@@ -101,19 +102,38 @@ export class Driver {
       return isPause ? [{ type: "session.paused", data: { status: "paused" } }] : [];
     });
     const isLast = events.some(({ type }) => lastTypes.has(type));
-    const done = await this.persist(live, keeper, () =>
-      this.store.append(
-        ref,
-        lookupsOfBatch(inputs),
-        (current) => {
-          const batch = [...completeBatch(inputs, current.view), ...following];
-          const write = writeOf(batch, current, { now: this.surroundings.now() });
-          return { write: isLast ? { ...write, lease: keeper.ended() } : write, result: true };
-        },
-        { fence: keeper.fence },
-      ),
-    );
+    const now = this.surroundings.now();
+    let tried: SessionWrite | undefined;
+    let known: number | undefined;
+    const decide = (current: Current): Decision<boolean> => {
+      // Somebody wrote since the log was looked at: maybe an earlier try of this very write.
+      if (known !== undefined && known !== current.view.snapshot.sequence) return { result: false };
+      const batch = [...completeBatch(inputs, current.view), ...following];
+      const write = writeOf(batch, current, { now });
+      tried = isLast ? { ...write, lease: keeper.ended() } : write;
+      return { write: tried, result: true };
+    };
+    const done = await this.persist(live, keeper, async () => {
+      for (;;) {
+        if (tried) {
+          const found = await this.look(ref, tried);
+          if (found === undefined || found.isWritten) return found;
+          known = found.sequence;
+        }
+        const appended = await this.store.append(ref, lookupsOfBatch(inputs), decide, { fence: keeper.fence });
+        if (appended?.result !== false) return appended;
+      }
+    });
     if (!done) throw new Lost();
+  }
+
+  /** Tells whether a write whose answer was lost is in the log, and up to where that was looked for. */
+  private async look(ref: SessionRef, { events }: SessionWrite): Promise<{ isWritten: boolean; sequence: number } | undefined> {
+    const current = await this.store.read(ref, []);
+    const from = events[0]?.sequence ?? 1;
+    const bodies = current && (await this.store.events(ref, from, from + events.length - 1));
+    if (!bodies) return undefined;
+    return { isWritten: events.every(({ body }, index) => bodies[index] === body), sequence: current.view.snapshot.sequence };
   }
 
   /** Tries again while the store is away and the lease lasts. */
