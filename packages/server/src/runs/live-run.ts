@@ -83,8 +83,6 @@ export class LiveRun {
   /** Tells what happens from now on. Ends without a result where another process has the run now. */
   async *news(signal: AbortSignal): AsyncGenerator<RunNews, void> {
     let seen = 0;
-    let result: RunResult | undefined | "none" = "none";
-    void this.ended.then((ended) => (result = ended));
     while (!signal.aborted) {
       if (this.version > seen && this.frame) {
         seen = this.version;
@@ -92,13 +90,13 @@ export class LiveRun {
         if (!this.isEnded) await this.wait(this.enders, signal, textMs);
         continue;
       }
-      // Settled promises are told of in a microtask; the last frame came before.
-      await Promise.resolve();
-      if (result !== "none") break;
-      if (this.version === seen) await this.wait(this.wakers, signal);
+      // Nothing may come between this and the wait: an end that is told to nobody would be waited for for ever.
+      if (this.isEnded) break;
+      await this.wait(this.wakers, signal);
     }
     // Also where the signal came with it: a server that ends as its last run does owes its listeners the result.
-    if (result === "none" || result === undefined) return;
+    const result = this.isEnded ? await this.ended : undefined;
+    if (result === undefined) return;
     yield { type: "result", result };
     const evaluations = await Promise.race([this.evaluated, aborted(signal)]);
     if (evaluations) yield { type: "evaluations", evaluations };
