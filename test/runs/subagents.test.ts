@@ -1,4 +1,5 @@
-import type { ScriptEntry } from "@orcha/agent/testing";
+import { scriptedModel, type ScriptEntry } from "@orcha/agent/testing";
+import { memoryStore } from "@orcha/server";
 import { expect, test } from "vitest";
 import { describeStores } from "../stores.ts";
 import { bedOf, variables, type RunClient } from "./bed.ts";
@@ -69,4 +70,13 @@ describeStores("an interruption of an agent that has delegated", (make) => {
     await expect.poll(async () => (await delegation(orcha, run.sessionId).catch(() => undefined))?.child).toBe("stopped");
     expect(models.researcher.requests.length).toBeLessThan(2);
   });
+});
+
+test("a child is opened with its parent's variables", async () => {
+  const researcher = { model: scriptedModel([{ text: "It is in Berlin." }]), instructions: "You research for {{ customer }}." };
+  const { orcha } = bedOf(memoryStore(), { support: [delegate, { text: "Found." }], implementations: { researcher } });
+  const run = orcha.supportAgent.run({ content: "Find it", variables });
+  expect(await run.result).toMatchObject({ status: "completed" });
+  expect(await delegation(orcha, run.sessionId)).toEqual({ item: "completed", child: "completed" });
+  expect(researcher.model.requests[0]?.prompt[0]).toMatchObject({ role: "system", content: "You research for Alice." });
 });

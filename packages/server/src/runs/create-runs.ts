@@ -59,7 +59,7 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     implementations,
     evaluating,
     modelFor,
-    delegation: (ref, agent, implementation, isChild, last) => delegating.tools(ref, agent, implementation, isChild, last),
+    delegation: (delegator) => delegating.tools(delegator),
   });
   const recovery = new Recovery({ ...shared, runner, evaluating });
   const starting = new Starting({ ...shared, runner, onAbandoned: (ref) => void recovery.attend(ref) });

@@ -25,6 +25,17 @@ interface Parts {
   delegates: () => Delegates;
 }
 
+/** The run that delegates. */
+export interface Delegator {
+  ref: SessionRef;
+  agent: Agent;
+  implementation: AnyImplementation;
+  /** What its session was opened with: its children's sessions are, too. */
+  variables: Readonly<Record<string, string>>;
+  isChild: boolean;
+  last: LastRun;
+}
+
 /** How long a child may work, in milliseconds. */
 const childLimitMs = 3_600_000;
 
@@ -43,7 +54,8 @@ export class Delegating {
   }
 
   /** None where the agent has no subagents, or the session was delegated itself: one level is enough. */
-  tools(ref: SessionRef, { definition }: Agent, { maxSubagentsPerRun = 10 }: AnyImplementation, isChild: boolean, last: LastRun): LoopTool[] {
+  tools({ ref, agent: { definition }, implementation, variables, isChild, last }: Delegator): LoopTool[] {
+    const { maxSubagentsPerRun = 10 } = implementation;
     const subagents = definition.subagents ?? [];
     if (isChild || subagents.length === 0) return [];
     let delegated = last.delegated;
@@ -63,7 +75,7 @@ export class Delegating {
           if (delegated > maxSubagentsPerRun) throw new RunFailure(`a run may delegate ${maxSubagentsPerRun} times`);
           return { opened: "initiated", agent: child, sessionId: this.parts.surroundings.sessionId() };
         },
-        execute: (call, delegation, signal) => this.follow(ref, call, delegation, signal, () => this.open(ref, call, delegation)),
+        execute: (call, delegation, signal) => this.follow(ref, call, delegation, signal, () => this.open(ref, call, delegation, variables)),
       },
       {
         kind: "subagent",
@@ -93,10 +105,15 @@ export class Delegating {
     ];
   }
 
-  private open(parent: SessionRef, { callId, arguments: given }: LoopCall, { agent, sessionId }: Delegation): Promise<RunRef> {
+  private open(
+    parent: SessionRef,
+    { callId, arguments: given }: LoopCall,
+    { agent, sessionId }: Delegation,
+    variables: Delegator["variables"],
+  ): Promise<RunRef> {
     const lineage: Lineage = { origin: "delegated", parentAgent: parent.agent, parentSessionId: parent.sessionId, parentCallId: callId };
     const content = isPlainObject(given) ? given["input"] : undefined;
-    return this.parts.delegates().run(callOf(parent, callId), { agent, sessionId, content }, lineage);
+    return this.parts.delegates().run(callOf(parent, callId), { agent, sessionId, content, variables }, lineage);
   }
 
   private goOn(parent: SessionRef, call: LoopCall, { agent, sessionId }: Delegation): Promise<RunRef> {

@@ -8,6 +8,7 @@ import type { OnError } from "../failure.ts";
 import type { Lease, SessionRef, SessionWrite, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { actionTool, clientActionTool } from "./action-tool.ts";
+import type { Delegator } from "./delegating.ts";
 import { Driver } from "./driver.ts";
 import type { Evaluating } from "./evaluating.ts";
 import type { AnyImplementation, AnyImplementations } from "./implementation.ts";
@@ -19,7 +20,7 @@ import { roundOf, type LastRun, type RunLog } from "./run-log.ts";
 import { skillTool, Skills } from "./skills.ts";
 
 /** Makes the tools by which an agent delegates; none for a session that was delegated itself. */
-export type DelegationTools = (ref: SessionRef, agent: Agent, implementation: AnyImplementation, isChild: boolean, run: LastRun) => LoopTool[];
+export type DelegationTools = (delegator: Delegator) => LoopTool[];
 
 interface Parts {
   agents: Agents;
@@ -122,7 +123,7 @@ export class Runner {
     await skills.ready();
     const catalogue = skillCatalogue(agent.definition);
     const isChild = snapshot.lineage?.origin === "delegated";
-    const delegation = this.parts.delegation(ref, agent, implementation, isChild, last);
+    const delegation = this.parts.delegation({ ref, agent, implementation, variables: log.variables, isChild, last });
     const { output } = agent.definition;
     await this.driver.drive({
       ref,
