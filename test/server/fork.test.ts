@@ -91,6 +91,22 @@ describeStores("fork", (make) => {
     expect(await codeOf(orcha.supportAgent.fork("first", { ifSequence: 5 }))).toBe("sequence_conflict");
   });
 
+  test("leaves nothing at work in the copy: a delegation is the first session's alone", async () => {
+    const { orcha } = await given();
+    const delegation = { callId: "call_sub", agent: "researcher", sessionId: "ses_child" };
+    const events = [{ type: "run.started" as const, run: 9, data: {} }, { type: "subagent.initiated" as const, run: 9, data: delegation }];
+    const { lastSequence } = await orcha.supportAgent.append("first", { events });
+    await orcha.supportAgent.append("first", { events: [{ type: "subagent.completed", run: 9, data: { ...delegation, output: "Found." } }] });
+    const copy = await orcha.supportAgent.fork("first", { throughSequence: lastSequence });
+    expect(copy.runStatus).toBe("stopped");
+    const { items } = await orcha.supportAgent.history(copy.sessionId);
+    expect(items.at(-1)).toMatchObject({ type: "subagent", callId: "call_sub", status: "failed" });
+    expect((await orcha.supportAgent.events(copy.sessionId)).events.slice(-2)).toMatchObject([
+      { type: "subagent.failed", data: { ...delegation, error: { code: "cancelled" } } },
+      { type: "run.stopped" },
+    ]);
+  });
+
   test("while a run holds the session needs a sequence", async () => {
     const { store, orcha, time } = await given();
     const ref = { tenant: "default", agent: "supportAgent", sessionId: "first" };

@@ -1,4 +1,14 @@
-import { advance, OrchaError, type Agents, type SessionEvent, type SessionSnapshot } from "@orcha/contract";
+import {
+  advance,
+  OrchaError,
+  type Advance,
+  type Agents,
+  type EventError,
+  type ItemVersion,
+  type SessionEvent,
+  type SessionSnapshot,
+  type SessionView,
+} from "@orcha/contract";
 import { cancellations, placed, writeOfPlaced, type NewEvent } from "./batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -42,8 +52,7 @@ export class Forking {
       this.checkSource(call, current, input);
       const copy = { ...ref, sessionId: this.parts.surroundings.sessionId() };
       const events = await this.copyOf(call, input, current, copy.sessionId);
-      const { view } = advance(undefined, new Map(), events);
-      const endings = placed(endingsOf(view), events.length + 1, authorOf(call, this.parts.surroundings));
+      const endings = placed(endingsOf(advance(undefined, new Map(), events)), events.length + 1, authorOf(call, this.parts.surroundings));
       const outcome = { sessionId: copy.sessionId };
       await this.parts.store.create(copy, writeOfPlaced([...events, ...endings], undefined, seal(outcome)));
       return outcome;
@@ -100,12 +109,22 @@ function damaged(sequence: number): OrchaError {
   return new OrchaError("storage_error", `event ${sequence} of the session is damaged; fork an earlier throughSequence`);
 }
 
-function endingsOf(view: ReturnType<typeof advance>["view"]): NewEvent[] {
+function endingsOf({ view, versions }: Advance): NewEvent[] {
   const reason = "the session was forked";
   const error = { code: "cancelled", message: reason };
   const unjudged = view.judging.map(({ name, run }): NewEvent => ({ type: "evaluation.failed", ...(run === undefined ? {} : { run }), data: { name, error } }));
-  const endings = [...cancellations(view, reason), ...unjudged];
+  const endings = [...cancellations(view, reason), ...endedDelegations(view, versions, error), ...unjudged];
   const { runStatus } = view.snapshot;
   const isOver = runStatus === undefined || runStatus === "completed" || runStatus === "failed" || runStatus === "stopped";
   return isOver ? endings : [...endings, { type: "run.stopped", data: { reason: "cancelled" } }];
+}
+
+/** What a child still did belongs to the first session alone. */
+function endedDelegations({ open }: SessionView, versions: readonly ItemVersion[], error: EventError): NewEvent[] {
+  return open.flatMap(({ type, position }): NewEvent[] => {
+    const item = type === "subagent" ? versions.findLast((version) => version.position === position)?.item : undefined;
+    if (item?.type !== "subagent" || item.status !== "running") return [];
+    const { callId, name, childSessionId } = item;
+    return [{ type: "subagent.failed", data: { callId, agent: name, sessionId: childSessionId, status: "failed", error } }];
+  });
 }
