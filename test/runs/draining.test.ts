@@ -29,3 +29,15 @@ test("a server that ends lets a run that is under way hand on work as before", a
   await drained;
   expect(JSON.stringify(models.supportAgent.requests.at(-1)?.prompt.at(-1))).toContain("Mitte.");
 });
+
+test("a server that ends tells how a run was judged, where that takes no longer than its end", async () => {
+  const { promise: judged, resolve: judge } = Promise.withResolvers<void>();
+  const quality = () => judged.then(() => ({ groundedness: { score: 1, reasoning: "It is so." } }));
+  const { orcha, service } = bedOf(memoryStore(), { support: [{ text: "Hello." }], quality });
+  const run = orcha.supportAgent.run({ content: "Hi", variables });
+  expect(await run.result).toMatchObject({ status: "completed" });
+  const drained = service.drain(30_000);
+  judge();
+  expect(await run.evaluations).toMatchObject([{ name: "response_quality", status: "passed" }]);
+  await drained;
+});

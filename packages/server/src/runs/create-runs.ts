@@ -75,9 +75,10 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     // Some may have begun meanwhile: with an answer, or as children.
     const left = live.all();
     for (const run of left) run.handOver();
-    closing.abort();
     await Promise.all(left.map(({ ended }) => ended));
     await evaluating.close(Math.max(0, limitMs - (performance.now() - start)));
+    // Last, so that whoever listens hears how a run was judged meanwhile.
+    closing.abort();
   }
 
   return { runs, recovery, tailing, drain };
