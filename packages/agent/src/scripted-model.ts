@@ -129,6 +129,7 @@ function streamOf<T>(values: AsyncGenerator<T>): ReadableStream<T> {
 }
 
 function chunks(text: string, size: number): string[] {
+  if (!(size >= 1)) throw new RangeError(`chunkSize must be 1 or more, not ${size}`);
   const pieces: string[] = [];
   for (let start = 0; start < text.length; start += size) pieces.push(text.slice(start, start + size));
   return pieces;

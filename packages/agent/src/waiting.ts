@@ -12,9 +12,12 @@ export function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal): P
   });
 }
 
+/** The longest time that timers take, in milliseconds: a longer one would be over at once. */
+const longestTimer = 2 ** 31 - 1;
+
 /** Waits for as many milliseconds, or until the signal. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  await untilAborted(new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))), signal);
+  await untilAborted(new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.min(ms, longestTimer)))), signal);
   clearTimeout(timer);
 }
