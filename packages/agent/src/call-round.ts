@@ -1,4 +1,4 @@
-import type { EventInput, ToolCallContent, ToolOutcome, ToolResultContent, Turn } from "@orcha/contract";
+import { copyJson, type EventInput, type ToolCallContent, type ToolOutcome, type ToolResultContent, type Turn } from "@orcha/contract";
 import type { LoopStep } from "./loop-step.ts";
 import type { OpenRound } from "./loop-input.ts";
 import { RunFailure, type LoopCall, type LoopTool } from "./loop-tool.ts";
@@ -73,9 +73,9 @@ export class CallRound {
   }
 }
 
-/** A call as tools see it. */
+/** A call as tools see it: they may do with its arguments what they want. */
 export function loopCall({ callId, name, arguments: given }: ToolCallContent): LoopCall {
-  return { callId, name, arguments: given };
+  return { callId, name, arguments: given === undefined ? undefined : copyJson(given) };
 }
 
 /** What an error says to the model. */

@@ -30,7 +30,7 @@ export function actionTool(
       const output = await inTime(timeoutMs, signal, async (limited) =>
         action(input, {
           sessionId,
-          metadata,
+          metadata: { ...metadata },
           callId: call.callId,
           idempotencyKey: idempotencyKey(call),
           signal: limited,

@@ -135,7 +135,7 @@ export class Evaluating {
       const { messages, output } = await reading;
       const timeoutMs = implementation.evaluationTimeoutMs ?? defaultTimeoutMs;
       const scores = await inTime(timeoutMs, this.closing.signal, async (signal) =>
-        evaluation({ sessionId: ref.sessionId, metadata, messages, output, signal }),
+        evaluation({ sessionId: ref.sessionId, metadata: { ...metadata }, messages, output, signal }),
       );
       const metrics = readScores(defined, scores);
       const status = metrics.every(({ passed }) => passed) ? "passed" : "failed";
