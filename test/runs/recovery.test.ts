@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ScriptEntry } from "@orcha/agent/testing";
+import { scriptedModel, type ScriptEntry } from "@orcha/agent/testing";
 import type { Store } from "@orcha/server";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { surroundings } from "../harness.ts";
@@ -153,6 +153,42 @@ describeStores("a run whose server died", (make) => {
       await last.service.sweep();
     }
     expect(await last.orcha.supportAgent.get(run.sessionId)).toMatchObject({ runStatus: "failed", lastError: { code: "execution_failed" } });
+  });
+
+  test("is given up with the action that took them down, which no longer runs in the history", async () => {
+    const store = await make();
+    const { clock, server } = world(store, {});
+    const deadly = () => {
+      const { store: plug, kill, isDead } = plugged(store);
+      const begun = Promise.withResolvers<void>();
+      const implementation = {
+        model: scriptedModel([look]),
+        instructions: "You help.",
+        actions: {
+          lookup_order: () => {
+            begun.resolve();
+            return new Promise<never>(() => {});
+          },
+          refund: () => ({}),
+        },
+        skills: { incident_triage: "Stay calm." },
+        evaluations: { response_quality: async () => ({}) },
+      };
+      return { ...bedOf(plug, { isDead, implementations: { supportAgent: implementation }, app: { surroundings: clock } }), kill, begun: begun.promise };
+    };
+    let last = deadly();
+    const run = last.orcha.supportAgent.run({ content: "A-1?", variables });
+    for (let died = 0; died < 11; died += 1) {
+      await last.begun;
+      last.kill();
+      clock.advance(10_001);
+      last = deadly();
+      await last.service.sweep();
+    }
+    const { orcha } = server([]);
+    expect(await orcha.supportAgent.get(run.sessionId)).toMatchObject({ runStatus: "failed" });
+    const { items } = await orcha.supportAgent.history(run.sessionId);
+    expect(items.at(-1)).toMatchObject({ type: "action", callId: "call_1", status: "failed" });
   });
 
   test("was handed over: a server that ends lets another go on at once", async () => {

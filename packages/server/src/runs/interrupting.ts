@@ -154,7 +154,7 @@ function pausing(current: Current, run: number | undefined, said: DraftText | un
 }
 
 /** Actions whose process didn't say how they ended: a late result still completes them. */
-function closedActions(view: Current["view"]): NewEvent[] {
+export function closedActions(view: Current["view"]): NewEvent[] {
   return view.open.flatMap(({ type, callId, name }): NewEvent[] =>
     type === "action"
       ? [{ type: "action.failed", data: { callId, name, error: { code: "aborted", message: "the run was interrupted" } } }]

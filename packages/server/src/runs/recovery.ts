@@ -6,6 +6,7 @@ import type { Current, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, unlogged } from "./draft.ts";
 import { overdue, type Evaluating } from "./evaluating.ts";
+import { closedActions } from "./interrupting.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import { readRunLog, takeOversOf, type LastRun } from "./run-log.ts";
@@ -102,8 +103,8 @@ export class Recovery {
         return { write: { ...writeOf([], current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
       const said = partialOf(unlogged(draft, last, current.lease));
-      if (takeOversOf(last, current.lease.fence) > maxTakeOvers) {
-        const events = completeBatch([...said, givenUp(last)], current.view);
+      if (takeOversOf(last, current.lease.fence) >= maxTakeOvers) {
+        const events = [...closedActions(current.view), ...completeBatch([...said, givenUp(last)], current.view)];
         return { write: { ...writeOf(events, current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
       const lease = leases.next(current.lease.fence, now);
