@@ -140,9 +140,10 @@ describeStores("interruptions", (make) => {
   });
 
   test("a run holds its session: appends and other runs are busy, reads and names are not", async () => {
-    const { orcha } = bedOf(await make(), { support: [slow], client: { retry: false } });
+    const { promise: held, resolve: say } = Promise.withResolvers<void>();
+    const { orcha, models } = bedOf(await make(), { support: [() => held.then(() => ({ text: "Done." }))], client: { retry: false } });
     const run = orcha.supportAgent.run({ content: "Talk", variables });
-    for await (const frame of run.stream) if (frame.status === "streaming") break;
+    await expect.poll(() => models.supportAgent.requests.length).toBe(1);
     const { sessionId } = run;
     await expect(orcha.supportAgent.append(sessionId, { messages: [{ role: "user", content: "x" }] })).rejects.toMatchObject({ code: "session_busy" });
     expect(await orcha.supportAgent.resume(sessionId, "And?").result).toMatchObject({ status: "failed", error: { code: "session_busy" } });
@@ -150,6 +151,7 @@ describeStores("interruptions", (make) => {
     await expect(orcha.supportAgent.complete(sessionId)).rejects.toMatchObject({ code: "session_busy" });
     expect(await orcha.supportAgent.update(sessionId, { name: "Talk" })).toMatchObject({ name: "Talk" });
     expect(await orcha.supportAgent.fork(sessionId, { throughSequence: 3 })).toMatchObject({ lineage: { origin: "forked" } });
+    say();
     expect(await run.result).toMatchObject({ status: "completed" });
   });
 
