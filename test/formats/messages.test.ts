@@ -25,6 +25,12 @@ describe("a file of messages", () => {
   test.each([
     ['[\n{"role":"user"},\n', "line 2: the JSON ends too early"],
     ['[\n{"role":"user"}\n{"role":"user"}]', "line 3: is not JSON"],
+    ['[\n{"role":"user"},\n]', "line 3: is not JSON"],
+    ['[\n{"role":user}\n]', "line 2: is not JSON"],
+    ['[\n{"role":"us\ner"}]', "line 2: is not JSON"],
+    ['[\n{"role":"user"}] x', "line 2: is not JSON"],
+    ['[\n{"role":"us', "line 2: the JSON ends too early"],
+    ['[\n{"role":', "line 2: the JSON ends too early"],
     ["{}", "expected an array of messages"],
   ])("%j is refused: %s", async (text, message) => {
     await expect(readMessages([text])).rejects.toThrow(message);

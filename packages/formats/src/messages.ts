@@ -1,5 +1,6 @@
 import { validateHistory, type AgentMessage, type CheckedHistory } from "@orcha/contract";
 import { FormatError } from "./error.ts";
+import { findSyntaxFault } from "./json-text.ts";
 import { readLines, type Source } from "./lines.ts";
 
 /** The longest message file that is read, in characters: it is one JSON value, so it has to be held whole. */
@@ -24,10 +25,9 @@ export async function readMessages(source: Source): Promise<CheckedHistory> {
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const position = /position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1];
-    const before = text.slice(0, position === undefined ? text.length : Number(position));
-    throw new FormatError(before.split("\n").length, position === undefined ? "the JSON ends too early" : "is not JSON");
+  } catch {
+    const place = findSyntaxFault(text) ?? text.length;
+    throw new FormatError(text.slice(0, place).split("\n").length, place === text.length ? "the JSON ends too early" : "is not JSON");
   }
 }
 
