@@ -119,6 +119,28 @@ describe("what passes", () => {
     expect(codes(outcome)).toEqual(["number_rounded@2", "unknown_event_kept@2"]);
   });
 
+  test.each([
+    ["9007199254740993", true],
+    ["-12345678901234567890", true],
+    ["0.12345678901234567890", true],
+    ["9007199254740994", false],
+    ["1180591620717411303424", false],
+    ["1247499820000860200", false],
+    ["0.9589242746631385", false],
+    ["1.7976931348623157e+308", false],
+    ["1.500000000000000000", false],
+  ])("the number %s is rounded: %s", async (number, isRounded) => {
+    const outcome = await readLog([created, line(2, "x.y", { id: 1 }).replace('"id":1', `"id":${number}`)].join("\n"));
+    expect(codes(outcome)).toEqual([...(isRounded ? ["number_rounded@2"] : []), "unknown_event_kept@2"]);
+  });
+
+  test("a long text with digits in it", async () => {
+    const text = `${"x".repeat(12 * 1_048_576)}9007199254740993\n`;
+    const outcome = await readLog([created, says(2, text)].join("\n"));
+    expect(outcome.read).toHaveLength(2);
+    expect(codes(outcome)).toEqual([]);
+  });
+
   test("many findings of one code are counted, and few are kept", async () => {
     const back = Array.from({ length: 500 }, (_, index) =>
       line(index + 2, "x.y", {}, { timestamp: new Date(Date.UTC(2020, 0, 1) - index * 1000).toISOString() }),
