@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { originOf, writeModule } from "../generate/module.ts";
 import { changesBetween, partsOf, type Change } from "../generate/parts.ts";
 import { surroundings } from "../surroundings.ts";
@@ -33,7 +32,7 @@ export async function generateFile(terminal: Terminal, flags: GenerateFlags): Pr
   if (baseUrl === undefined) throw wrongUsage("the configuration takes any port: say where clients find the server with --base-url");
   const text = await writeModule(definitions, baseUrl, digest);
   if (text === existing) return terminal.write(`${out} is up to date.\n`);
-  await write(out, text);
+  await writeWhole(out, [text]);
   await terminal.write(`Wrote ${out}: ${count(Object.keys(definitions.agents).length, "agent")}.\n${listOf(changes)}`);
 }
 
@@ -56,16 +55,6 @@ async function readExisting(path: string): Promise<string | undefined> {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-async function write(path: string, text: string): Promise<void> {
-  try {
-    await writeWhole(path, [text]);
-  } catch (error) {
-    // The words for these would name the file that is not whole yet.
-    if (codeOf(error) === "ENOENT") throw new CommandFailure(`there is no folder ${dirname(path)}`);
-    throw new CommandFailure(`${path} can't be written (${codeOf(error) ?? String(error)})`);
   }
 }
 
