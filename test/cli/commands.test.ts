@@ -97,10 +97,14 @@ describe("what is wrong is said in one line, with an exit code", () => {
     ["a server that isn't there", ["list", "--agent", "a", "--url", "http://127.0.0.1:9"], 1, /^orcha: http:\/\/127\.0\.0\.1:9 can't be reached/],
     ["no address", ["list", "--agent", "a", "--url", "localhost"], 2, /^orcha: --url must be like http/],
     ["a store behind a server", ["list", "--agent", "a", "--url", "http://a", "--file", "b"], 2, /^orcha: --file is for a store of this machine/],
+    ["a token of two lines", ["list", "--agent", "a", "--url", "http://a", "--token", "a secret\nof two lines"], 2, /^orcha: --token, or ORCHA_TOKEN in the environment, must be visible ASCII characters/],
+    ["a token of an import", ["import", "log.jsonl", "--url", "http://a", "--token", "geheimnißvoll"], 2, /^orcha: --token, or ORCHA_TOKEN/],
     ["a reserved tenant", ["list", "--tenant", "\u0001import", ...store], 2, /^orcha: --tenant has a control character$/],
     ["a deletion by a script", ["delete", "ses_chat", ...store], 2, /^orcha: this deletes for good: add --yes to mean it$/],
     ["a second import", ["import", "log.jsonl", ...store], 1, /^orcha: session "ses_t023" exists, or did: nothing was imported\. .*--new-ids$/],
     ["an export of no session", ["export", "ses_none", ...store], 1, /^orcha: no session "ses_none"/],
+    ["an export into no folder", ["export", "-o", "nowhere/a.jsonl", ...store], 1, /^orcha: there is no folder nowhere$/],
+    ["an export into a folder", ["export", "-o", ".", ...store], 1, /^orcha: \. can't be written \(E\w+\)$/],
     ["a log of two", ["export", "a", "b", "--format", "jsonl", ...store], 2, /^orcha: --format jsonl is of one session: name it$/],
   ];
   test.each(cases)("%s", async (_name, args, code, words) => {
@@ -115,6 +119,14 @@ describe("what is wrong is said in one line, with an exit code", () => {
     const { code, stderr } = await shell("head -c 900 log.jsonl | tail -c 700 | orcha import - --format session-log --file new.db", here);
     expect(stderr).toMatch(/^orcha: line 1: is not JSON\n$/);
     expect(code).toBe(1);
+  });
+
+  test("a blank address and a blank token of the environment are none", async () => {
+    const env = { ORCHA_URL: "", ORCHA_TOKEN: " " };
+    expect(ok(await orcha(["list", "--config", configFile, "--agent", "supportAgent"], { ...here, env }))).toContain("ses_chat");
+    expect(ok(await orcha(["generate", "--config", configFile, "--out", "a.gen.ts", "--base-url", "http://a"], { ...here, env }))).toContain("Wrote");
+    const { stderr } = await orcha(["list", "--agent", "a", "--url", "http://127.0.0.1:9"], { ...here, env });
+    expect(stderr).toMatch(/can't be reached/);
   });
 
   test("help is no failure, and no command is one", async () => {

@@ -9,8 +9,7 @@ export function clientOf({ agent, server: { base, token }, answer }: Target): Ag
   const orcha = createOrcha<Readonly<Record<string, AnyAgentTypes>>>({
     baseUrl: base,
     fetch: async (input, init) => answer(new Request(input, init)),
-    // Something that other programs set for the whole environment may be blank.
-    ...(token === undefined || token === "" ? {} : { token }),
+    ...(token === undefined ? {} : { token }),
   });
   const client = orcha[agent];
   if (!client) throw new CommandFailure(`${JSON.stringify(agent)} can't be an agent's name`);

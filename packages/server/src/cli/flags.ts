@@ -16,10 +16,15 @@ export function withTarget(command: Command): Command {
 /** The flags of a command; a server of the environment gives way to a store that was typed. */
 export function targetFlags(command: Command): TargetFlags {
   const flags = command.opts<TargetFlags>();
-  const isStore = flags.file !== undefined || flags.database !== undefined;
-  if (!isStore || command.getOptionValueSource("url") !== "env") return flags;
+  if (isServerMeant(command, flags.file !== undefined || flags.database !== undefined)) return flags;
   const { url: _url, ...rest } = flags;
   return rest;
+}
+
+/** Tells whether `--url` counts: what the environment says gives way to what `isTyped` instead, and is none where it is blank. */
+export function isServerMeant(command: Command, isTyped: boolean): boolean {
+  if (command.getOptionValueSource("url") !== "env") return true;
+  return !isTyped && command.opts<TargetFlags>().url?.trim() !== "";
 }
 
 /** Adds `--json`. */

@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { withExamples } from "./flags.ts";
+import { isServerMeant, withExamples } from "./flags.ts";
 import type { GenerateFlags } from "./generated-file.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -16,8 +16,7 @@ export function addGenerate(program: Command, terminal: Terminal): void {
     .addOption(new Option("--token <token>", "the token for that server").env("ORCHA_TOKEN"))
     .action(async () => {
       const flags = command.opts<GenerateFlags>();
-      // A server of the environment gives way to a configuration that was typed.
-      const isMeant = flags.config === undefined || command.getOptionValueSource("url") !== "env";
+      const isMeant = isServerMeant(command, flags.config !== undefined);
       const { generateFile } = await import("./generated-file.ts");
       await generateFile(terminal, isMeant ? flags : { ...flags, url: undefined });
     });

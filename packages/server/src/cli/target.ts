@@ -93,7 +93,15 @@ export function serverOf(flags: TargetFlags, url: string): Server {
   const also = (["file", "database", "tenant"] as const).find((flag) => flags[flag] !== undefined);
   if (also) throw wrongUsage(`--${also} is for a store of this machine; with --url the server and the token decide`);
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw wrongUsage(`--url must be like http://127.0.0.1:4310, not ${url}`);
-  return { base: url.replace(/\/+$/, ""), token: flags.token };
+  return { base: url.replace(/\/+$/, ""), token: tokenOf(flags) };
+}
+
+/** What other programs set for the whole environment may be blank, and a file that it came from may end its lines with CR. */
+function tokenOf({ token }: TargetFlags): string | undefined {
+  const trimmed = token?.trim() ?? "";
+  if (trimmed === "") return undefined;
+  if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
+  throw wrongUsage("--token, or ORCHA_TOKEN in the environment, must be visible ASCII characters without a space between them");
 }
 
 async function openServer(flags: TargetFlags, server: Server): Promise<Target> {
