@@ -89,3 +89,24 @@ test("HEAD answers a read's headers without its body", async () => {
   const { status, headers, text } = await send(`${sessions}/ses_1/history`, { method: "HEAD" });
   expect([status, headers.get("etag"), text]).toEqual([200, '"12"', ""]);
 });
+
+test("HEAD of a stream answers its headers, and leaves nobody listening", async () => {
+  const store = memoryStore();
+  let listening = 0;
+  const { rpc, send } = bothOf({
+    ...store,
+    listen: (told) => {
+      listening += 1;
+      const leave = store.listen(told);
+      return () => {
+        listening -= 1;
+        leave();
+      };
+    },
+  });
+  await seed(rpc);
+  const head = (id: string) => send(`${sessions}/${id}/tail?after=0`, { method: "HEAD", headers: { accept: "text/event-stream" } });
+  const { status, headers, text } = await head("ses_1");
+  expect([status, headers.get("content-type"), text, listening]).toEqual([200, "text/event-stream", "", 0]);
+  expect((await head("ses_none")).status).toBe(404);
+});

@@ -13,7 +13,8 @@ export interface WireEvent {
 /** How often a silent stream says that it is alive, in milliseconds. */
 const heartbeatMs = 10_000;
 
-const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
+/** What every stream is sent with. */
+export const streamHeaders = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
 
 /** Tells whether a request would rather have a stream than a single answer. */
 export function takesStream({ headers: asked }: Request): boolean {
@@ -59,7 +60,7 @@ export function eventStream(events: AsyncGenerator<string, void>, controller: Ab
     },
     { highWaterMark: 1 },
   );
-  return new Response(body, { headers });
+  return new Response(body, { headers: streamHeaders });
 }
 
 /** Writes an event. */

@@ -1,6 +1,6 @@
 import type { OperationName } from "@orcha/contract";
 import type { Call } from "./call.ts";
-import { eventStream, written, type WireEvent } from "./event-stream.ts";
+import { eventStream, streamHeaders, written, type WireEvent } from "./event-stream.ts";
 import { readInput } from "./input.ts";
 import type { RunNews } from "./runs/live-run.ts";
 import type { Runs } from "./runs/runs.ts";
@@ -39,7 +39,10 @@ export class Streaming {
     const { signal } = controller;
     if (operation === "tail") {
       const input = await readInput("tail", withLastId(given, request));
-      return eventStream(framesOf(await this.tailing.open(call, input, signal)), controller);
+      const frames = await this.tailing.open(call, input, signal);
+      // A body that nobody reads would never be left either.
+      if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
+      return eventStream(framesOf(frames), controller);
     }
     const started =
       operation === "run"
