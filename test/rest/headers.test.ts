@@ -180,7 +180,7 @@ describe("CORS by configuration", () => {
     expect(status).toBe(204);
     expect(headers.get("access-control-allow-origin")).toBe(origin);
     expect(headers.get("access-control-allow-methods")).toContain("PATCH");
-    expect(headers.get("access-control-allow-headers")).toBe("authorization,content-type,idempotency-key,if-match,if-none-match,x-request-id");
+    expect(headers.get("access-control-allow-headers")).toBe("authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,x-request-id");
   });
 
   test("lets a listed page read answers and errors, of REST and RPC, and no other page", async () => {

@@ -13,7 +13,7 @@ export function crossOrigin({ origins }: CorsOptions): MiddlewareHandler {
   return cors({
     origin: origins.includes("*") ? "*" : [...origins],
     allowMethods: ["GET", "HEAD", "POST", "PATCH", "DELETE"],
-    allowHeaders: ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-request-id"],
+    allowHeaders: ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "x-request-id"],
     exposeHeaders: ["etag", "location", "orcha-version", "x-request-id", "retry-after"],
     maxAge: 600,
   });
