@@ -119,6 +119,30 @@ test("what an import answers is what the document says", async () => {
   }
 });
 
+test("an import takes every type of body that the document lists", async () => {
+  const { send } = bothOf(memoryStore());
+  const types = Object.keys(document.paths["/import"]?.["post"]?.requestBody?.content ?? {});
+  expect(types).toEqual(["application/x-ndjson", "application/jsonl", "application/json"]);
+  for (const type of types) {
+    const body = JSON.stringify([{ role: "user", content: type }]);
+    const { status } = await send("/api/import?agent=supportAgent", { method: "POST", headers: { "content-type": type }, body });
+    expect([type, status]).toEqual([type, 201]);
+  }
+});
+
+test.each([
+  ["/agents", "/agents"],
+  ["/agents/{agent}/sessions/{sessionId}", "/agents/supportAgent/sessions/ses_1"],
+  ["/agents/{agent}/sessions/{sessionId}/history", "/agents/supportAgent/sessions/ses_1/history"],
+])("the document says that %s answers 304 to whoever has the answer", async (path, filled) => {
+  const { rpc, send } = bothOf(memoryStore());
+  await seed(rpc);
+  const { headers } = await send(`/api${filled}`);
+  const again = await send(`/api${filled}`, { headers: { "if-none-match": headers.get("etag") ?? "" } });
+  expect(again.status).toBe(304);
+  expect(Object.keys(document.paths[path]?.["get"]?.responses ?? {})).toContain("304");
+});
+
 describe("every real answer, and every request that is taken, is what the document says", () => {
   test.each(operations.flatMap((operation) => cases[operation].map((one) => [operation, one.name, one] as const)))("%s: %s", async (operation, _name, { input, headers, code }) => {
     const store = memoryStore();

@@ -9,6 +9,8 @@ const texts: Record<keyof typeof importQuery.entries, string> = {
   format: "What the file is; by default that is found out from its first bytes.",
 };
 
+const jsonLines: Part = { type: "string", description: "A session log or a bundle, a JSON value a line." };
+
 /** Describes the import of a file. */
 export const importPath: Part = {
   post: {
@@ -29,7 +31,8 @@ export const importPath: Part = {
     requestBody: {
       required: true,
       content: {
-        "application/x-ndjson": { schema: { type: "string", description: "A session log or a bundle, a JSON value a line." } },
+        "application/x-ndjson": { schema: jsonLines },
+        "application/jsonl": { schema: jsonLines },
         "application/json": { schema: { type: "array", items: refTo("AgentMessage") } },
       },
     },

@@ -137,7 +137,11 @@ function header(name: string): Part {
 
 const writeHeaders: readonly Part[] = [header("IdempotencyKey"), header("IfMatch")];
 
-const unchanged: Part = { description: "As you have it.", headers: { ETag: { $ref: "#/components/headers/ETag" } } };
+/** Refers to what an answer is known by. */
+export const tag: Part = { $ref: "#/components/headers/ETag" };
+
+/** The answer to whoever has it already. */
+export const unchanged: Part = { description: "As you have it.", headers: { ETag: tag } };
 
 function body(operations: readonly OperationName[], names: readonly string[]): Part {
   const bodies = operations.map((operation) => bodyOf(operation, names));
@@ -173,7 +177,7 @@ function success(operations: readonly OperationName[]): Part {
   const status = statusOf(first);
   const headers = {
     ...signedHeaders,
-    ...(hasEtag(first) ? { ETag: { $ref: "#/components/headers/ETag" } } : {}),
+    ...(hasEtag(first) ? { ETag: tag } : {}),
     ...(status === 201 ? { Location: { $ref: "#/components/headers/Location" } } : {}),
   };
   return {

@@ -137,7 +137,9 @@ export const descriptions: Readonly<Record<string, string>> = {
   SessionHistory: "A page of what to render, oldest item first, with the session as of the request.",
   HistoryItem: "One item of a history; its `type` tells which. A newer server may send types that this document doesn't list.",
   SessionEvents: "A page of the canonical log, oldest event first, with the session as of the request.",
-  SessionEvent: "One entry of a session's log; `sequence` is the only order there is.",
+  SessionEvent:
+    "One entry of a session's log; `sequence` is the only order there is. A log that was imported, or that a newer server wrote, may " +
+    "hold types of events and of content that this document doesn't list.",
   MessageData: "A message as it was logged; what its content holds depends on the role.",
   MessageContent: "What a person sees in a message.",
   AssistantContent: "What an assistant message holds in the log: also reasoning and tool calls.",

@@ -2,7 +2,7 @@ import { errorTable } from "@orcha/contract";
 import { protocolVersion } from "./headers.ts";
 import { describeNamed, type Part } from "./openapi-convert.ts";
 import { importPath, importSchemas } from "./openapi-import.ts";
-import { describeRoute, errorResponses, errorStatuses, inputSchemas, refTo } from "./openapi-operations.ts";
+import { describeRoute, errorResponses, errorStatuses, inputSchemas, refTo, signedHeaders, tag, unchanged } from "./openapi-operations.ts";
 import { restRoutes } from "./rest-routes.ts";
 
 /** An OpenAPI document, as far as the rest of the server looks into it. */
@@ -53,8 +53,10 @@ const agentsPath: Part = {
     tags: ["Reading"],
     summary: "Describe the agents",
     description: "Every agent of the server, with its schemas as JSON Schema.\n\nNeeds the scope `read`.",
+    parameters: [{ $ref: "#/components/parameters/IfNoneMatch" }],
     responses: {
-      200: { description: "The answer.", content: { "application/json": { schema: refTo("Definitions") } } },
+      200: { description: "The answer.", headers: { ...signedHeaders, ETag: tag }, content: { "application/json": { schema: refTo("Definitions") } } },
+      304: unchanged,
       ...errorResponses,
     },
   },
@@ -96,7 +98,12 @@ const parameters: Part = {
 const headers: Part = {
   OrchaVersion: { description: "The version of the protocol.", schema: { type: "string" } },
   RequestId: { description: "The request's name, for logs: the caller's, or one made up.", schema: { type: "string" } },
-  ETag: { description: "The session's sequence in quotes, for `If-Match` and `If-None-Match`; with `-gzip` behind it where the answer is compressed.", schema: { type: "string" } },
+  ETag: {
+    description:
+      "What the answer is known by, for `If-None-Match`: of a session its sequence in quotes, which `If-Match` takes too. With `-gzip` " +
+      "behind it where the answer is compressed.",
+    schema: { type: "string" },
+  },
   Location: { description: "Where the new session is.", schema: { type: "string" } },
   RetryAfter: { description: "Seconds to wait, where the server knows.", schema: { type: "integer" } },
 };
