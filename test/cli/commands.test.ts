@@ -96,6 +96,8 @@ describe("what is wrong is said in one line, with an exit code", () => {
     ["an unknown session", ["history", "ses_none", ...store], 1, /^orcha: no session "ses_none"\. See which there are: orcha list$/],
     ["a server that isn't there", ["list", "--agent", "a", "--url", "http://127.0.0.1:9"], 1, /^orcha: http:\/\/127\.0\.0\.1:9 can't be reached/],
     ["no address", ["list", "--agent", "a", "--url", "localhost"], 2, /^orcha: --url must be like http/],
+    ["an address with a password", ["list", "--agent", "a", "--url", "http://me:secret@a"], 2, /^orcha: --url must be an address alone, without a user, a query or a fragment$/],
+    ["an address with a query", ["import", "log.jsonl", "--url", "http://a?b"], 2, /^orcha: --url must be an address alone/],
     ["a store behind a server", ["list", "--agent", "a", "--url", "http://a", "--file", "b"], 2, /^orcha: --file is for a store of this machine/],
     ["a token of two lines", ["list", "--agent", "a", "--url", "http://a", "--token", "a secret\nof two lines"], 2, /^orcha: --token, or ORCHA_TOKEN in the environment, must be visible ASCII characters/],
     ["a token of an import", ["import", "log.jsonl", "--url", "http://a", "--token", "geheimnißvoll"], 2, /^orcha: --token, or ORCHA_TOKEN/],

@@ -1,6 +1,7 @@
 import { describeAgents, type Definitions } from "../definitions.ts";
 import { readDefinitions } from "../generate/read-definitions.ts";
 import { surroundings } from "../surroundings.ts";
+import { addressOf } from "./address.ts";
 import type { OrchaConfig } from "./config.ts";
 import { CommandFailure, wrongUsage } from "./failure.ts";
 import { loadConfig } from "./load-config.ts";
@@ -27,7 +28,7 @@ export async function definitionsOf(flags: DefinitionFlags): Promise<Described> 
   const wanted = flags.baseUrl === undefined ? undefined : addressOf("--base-url", flags.baseUrl);
   if (url === undefined) return fromConfig(config, wanted);
   if (config !== undefined) throw wrongUsage("give --url or --config, not both");
-  const server = serverOf(flags.token === undefined ? {} : { token: flags.token }, addressOf("--url", url));
+  const server = serverOf(flags.token === undefined ? {} : { token: flags.token }, url);
   const definitions = readDefinitions(await readPage(server, "/api/agents"));
   if (!definitions) throw new CommandFailure(`${server.base} doesn't describe its agents as an Orcha server does`);
   return { definitions, baseUrl: wanted ?? server.base };
@@ -49,12 +50,4 @@ function addressIn({ hostname = "127.0.0.1", port = 4310 }: OrchaConfig): string
   const isEverywhere = hostname === "0.0.0.0" || hostname === "::";
   const name = isEverywhere ? "127.0.0.1" : hostname;
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
-}
-
-/** Checks an address that goes into a file which others read. */
-function addressOf(flag: string, text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw wrongUsage(`${flag} must be like http://127.0.0.1:4310, not ${text}`);
-  if (url.username + url.password + url.search + url.hash !== "") throw wrongUsage(`${flag} must be an address alone, without a user, a query or a fragment`);
-  return text.replace(/\/+$/, "");
 }

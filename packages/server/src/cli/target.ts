@@ -3,6 +3,7 @@ import { allScopes, principalFault, type Principal } from "../auth.ts";
 import type { Call } from "../call.ts";
 import type { ExportSource } from "../export-source.ts";
 import type { Store } from "../store/store.ts";
+import { addressOf } from "./address.ts";
 import type { OrchaConfig } from "./config.ts";
 import { wrongUsage } from "./failure.ts";
 import { loadConfig } from "./load-config.ts";
@@ -92,8 +93,7 @@ export async function openTarget(flags: TargetFlags, needs: Needs = {}): Promise
 export function serverOf(flags: TargetFlags, url: string): Server {
   const also = (["file", "database", "tenant"] as const).find((flag) => flags[flag] !== undefined);
   if (also) throw wrongUsage(`--${also} is for a store of this machine; with --url the server and the token decide`);
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw wrongUsage(`--url must be like http://127.0.0.1:4310, not ${url}`);
-  return { base: url.replace(/\/+$/, ""), token: tokenOf(flags) };
+  return { base: addressOf("--url", url), token: tokenOf(flags) };
 }
 
 /** What other programs set for the whole environment may be blank, and a file that it came from may end its lines with CR. */
