@@ -48,6 +48,24 @@ test.each([
   }
 });
 
+test("a field that is unknown or missing is told as such", async () => {
+  const { rest, send } = await seeded();
+  const id = { agent: "supportAgent", sessionId: "ses_1" };
+  const event = { type: "client_action.requested", data: { calls: [{ callId: "c" }] } };
+  const answers = [
+    await send(`${sessions}/ses_1/history?pagesize=1`),
+    await rest("complete", { ...id, sumary: "done." }),
+    await rest("run", { agent: "supportAgent" }),
+    await rest("append", { ...id, events: [event] }),
+  ];
+  expect(answers.map(({ json }) => (json as { message: string }).message)).toEqual([
+    "pagesize is unknown: this call has no such field",
+    "sumary is unknown: this call has no such field",
+    "content is missing",
+    "events[0].data.calls[0].name is missing",
+  ]);
+});
+
 test.each<[string, string[]]>([
   ['{"tier":"paid"}', ["ses_1"]],
   ['{"tier":"paid","n":1}', ["ses_1"]],

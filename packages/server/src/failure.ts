@@ -1,6 +1,6 @@
 import { invalidInput, OrchaError, type ErrorBody } from "@orcha/contract";
 import { ORPCError, ValidationError } from "@orpc/server";
-import { issuePath } from "./intake.ts";
+import { issuePath, issueReason } from "./intake.ts";
 
 /** Where an error came up: in a request, or in what a server does by itself for a session. */
 export interface ErrorPlace {
@@ -36,7 +36,7 @@ function fromTransport(error: ORPCError<string, unknown>): OrchaError {
 /** The first of a schema's issues as an error of the table. */
 export function schemaFault([issue]: ValidationError["issues"]): OrchaError {
   const path = (issue?.path ?? []).map((segment) => (typeof segment === "object" ? segment : { key: segment }));
-  return invalidInput(issuePath(path), issue?.message ?? "is invalid");
+  return invalidInput(issuePath(path), issue ? issueReason(issue) : "is invalid");
 }
 
 /** Whether the error is worth the operator's attention, not only the caller's. */

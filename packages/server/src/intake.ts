@@ -60,12 +60,19 @@ function readEvent(event: unknown, path: Path): EventInput {
 function checkSchema(schema: v.GenericSchema, value: unknown, path: Path): void {
   const result = v.safeParse(schema, value, { abortEarly: true });
   const issue = result.issues?.[0];
-  if (issue) throw invalidInput([...path, ...issuePath(issue.path)], issue.message);
+  if (issue) throw invalidInput([...path, ...issuePath(issue.path)], issueReason(issue));
 }
 
 /** The path of a schema's issue, as far as keys can be printed. */
 export function issuePath(path: readonly { key: unknown }[] | undefined): Path {
   return (path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)));
+}
+
+/** What is wrong by a schema's issue: keys that are missing or too many are told as whoever sent them sees it. */
+export function issueReason({ message, expected, received }: { message: string; expected?: unknown; received?: unknown }): string {
+  if (expected === "never") return "is unknown: this call has no such field";
+  // JSON has no undefined.
+  return received === "undefined" ? "is missing" : message;
 }
 
 function checkContent({ role, content }: EventOf<"message.created">["data"], path: Path): void {

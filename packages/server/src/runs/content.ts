@@ -1,6 +1,6 @@
 import { invalidInput, isPlainObject, maxDataUriLength, messageContentSchema, OrchaError, type Agent, type MessageContent, type Path } from "@orcha/contract";
 import * as v from "valibot";
-import { checkText, issuePath } from "../intake.ts";
+import { checkText, issuePath, issueReason } from "../intake.ts";
 
 const maxBlocks = 100;
 
@@ -21,7 +21,7 @@ export function readContent(content: unknown, path: Path = ["content"]): Message
 function readBlock(block: unknown, path: Path): MessageContent {
   const result = v.safeParse(messageContentSchema, block, { abortEarly: true });
   const issue = result.issues?.[0];
-  if (issue) throw invalidInput([...path, ...issuePath(issue.path)], issue.message);
+  if (issue) throw invalidInput([...path, ...issuePath(issue.path)], issueReason(issue));
   const read = result.output as MessageContent;
   if (read.type === "text") {
     if (read.text.trim() === "") throw invalidInput([...path, "text"], "must not be blank");
