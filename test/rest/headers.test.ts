@@ -124,6 +124,14 @@ describe("the gate", () => {
     expect((await rest(operation, nonsense, { authorization: `Bearer ${scope}` })).status).toBe(400);
   });
 
+  test.each([sessions, "/rpc/create"])("of %s doesn't wait for a stranger's body, nor counts it", async (path) => {
+    const { send } = bothOf(memoryStore(), { auth });
+    const endless = new ReadableStream({ pull: () => new Promise(() => {}) });
+    const sent = { method: "POST", headers: json, body: endless, duplex: "half" } as RequestInit;
+    expect((await send(path, sent)).status).toBe(401);
+    expect((await send(path, { ...sent, body: "x".repeat(maxBodyBytes + 1) })).status).toBe(401);
+  });
+
   test("of the agents asks for read; the document is for everybody", async () => {
     const { send } = bothOf(memoryStore(), { auth });
     expect((await send("/api/agents")).status).toBe(401);

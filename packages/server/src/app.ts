@@ -1,9 +1,11 @@
 import { contract, OrchaError, type Agents, type OperationName } from "@orcha/contract";
 import { Hono, type Context } from "hono";
 import { everybody, type Authenticate } from "./auth.ts";
+import type { Call } from "./call.ts";
 import { compressFor } from "./compress.ts";
 import { crossOrigin, type CorsOptions } from "./cors.ts";
 import { isRest, isServerFault, logError, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
+import { admit } from "./gate.ts";
 import { requestIdOf, sign } from "./headers.ts";
 import { unlessKnown } from "./known.ts";
 import { limitBody } from "./limit.ts";
@@ -87,7 +89,6 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
   const sessions = createSessions(agents, store, surroundings, { ...options, onError, ...(modelFor ? { modelFor } : {}) });
   const parts = {
     router: createRouter(sessions),
-    auth,
     splicing: splice ? new Splicing(sessions.reading) : undefined,
     streaming: new Streaming(sessions.runs, sessions.tailing),
   };
@@ -108,8 +109,9 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
   app.all("/rpc/:operation", (context) => {
     const operation = context.req.param("operation");
     return answer(context, operation, async () => {
-      await limitBody(context);
-      const reply = isOperation(operation) ? await rpc(context.req.raw, operation) : undefined;
+      if (!isOperation(operation)) throw notFound(operation);
+      const call = await callOf(context, operation);
+      const reply = await rpc(context.req.raw, operation, call);
       if (!reply) throw notFound(operation);
       return reply;
     });
@@ -118,9 +120,11 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
   for (const route of restRoutes()) {
     app.all(`/api${route.path.replaceAll(/\{(\w+)\}/g, ":$1")}`, (context) =>
       answer(context, route.path, async () => {
-        await limitBody(context);
-        const { raw: request } = context.req;
-        return answerRest(parts, operationsOf(route, request), { request, names: context.req.param() });
+        const operations = operationsOf(route, context.req.raw);
+        // Operations that share a route share their scope too.
+        const [first = "get"] = operations;
+        const call = await callOf(context, first);
+        return answerRest(parts, operations, call, { request: context.req.raw, names: context.req.param() });
       }),
     );
   }
@@ -133,6 +137,13 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
 
   app.notFound((context) => fail(context, notFound(context.req.path)));
   app.onError((error, context) => fail(context, error));
+
+  /** Finds out who calls, and only then waits for the body: strangers would fill the memory with theirs. */
+  async function callOf(context: Context, operation: OperationName): Promise<Call> {
+    const call = await admit(auth, context.req.raw, contract[operation]["~orpc"].meta);
+    await limitBody(context);
+    return call;
+  }
 
   /** Answers under the request's name, whatever happens. */
   async function answer(context: Context, operation: string, work: () => Promise<Reply | Response>): Promise<Response> {

@@ -1,7 +1,6 @@
 import { contract, OrchaError, type OperationName } from "@orcha/contract";
 import { call as callProcedure, type AnyProcedure } from "@orpc/server";
-import type { Authenticate } from "./auth.ts";
-import { admit } from "./gate.ts";
+import type { Call } from "./call.ts";
 import { chosen, type RestRoute } from "./rest-routes.ts";
 import { readBody, readQuery, type RestSource } from "./rest-input.ts";
 import { toRestAnswer, toSplicedAnswer } from "./rest-answer.ts";
@@ -14,7 +13,6 @@ import { isStreamed, type Streaming } from "./streaming.ts";
 /** What REST stands on. */
 export interface RestParts {
   router: OrchaRouter;
-  auth: Authenticate;
   /** Without it every answer takes the ordinary path. */
   splicing: Splicing | undefined;
   streaming: Streaming;
@@ -28,10 +26,8 @@ export function operationsOf({ methods }: RestRoute, { method }: Request): reado
 }
 
 /** Answers a request for one of these operations. Throws what the operation throws. */
-export async function answerRest(parts: RestParts, operations: readonly OperationName[], source: RestSource): Promise<Reply | Response> {
+export async function answerRest(parts: RestParts, operations: readonly OperationName[], call: Call, source: RestSource): Promise<Reply | Response> {
   const [first = "get"] = operations;
-  // Operations that share a route share their scope too: who calls is settled before the body is read.
-  const call = await admit(parts.auth, source.request, contract[first]["~orpc"].meta);
   const reads = contract[first]["~orpc"].route.method === "GET";
   const input = reads ? readQuery(source, first) : await readBody(source);
   const operation = chosen(operations, input);

@@ -9,9 +9,9 @@ import {
 } from "@orcha/contract";
 import { FetchHandler } from "@orpc/server/fetch";
 import { StandardHandler, StandardRPCMatcher, type StandardCodec } from "@orpc/server/standard";
-import type { Authenticate } from "./auth.ts";
+import type { Call } from "./call.ts";
 import { toOrchaError, toWire } from "./failure.ts";
-import { admit, notJson, readJson } from "./gate.ts";
+import { notJson, readJson } from "./gate.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 import type { OrchaRouter, RequestContext } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
@@ -63,12 +63,11 @@ function parse(text: string): unknown {
 }
 
 /** Answers RPC requests for one operation. Throws whatever goes wrong, as an error of the table. */
-export type AnswerRpc = (request: Request, operation: OperationName) => Promise<Reply | Response | undefined>;
+export type AnswerRpc = (request: Request, operation: OperationName, call: Call) => Promise<Reply | Response | undefined>;
 
 /** What RPC stands on. */
 export interface RpcParts {
   router: OrchaRouter;
-  auth: Authenticate;
   /** Without it every answer takes the ordinary path. */
   splicing: Splicing | undefined;
   streaming: Streaming;
@@ -80,12 +79,10 @@ interface HandlerContext extends RequestContext {
 }
 
 /** Serves the router's operations to oRPC clients. */
-export function createRpc({ router, auth, splicing, streaming }: RpcParts): AnswerRpc {
+export function createRpc({ router, splicing, streaming }: RpcParts): AnswerRpc {
   const handler = createHandler(router);
-  return async (request, operation) => {
-    const { meta } = contract[operation]["~orpc"];
-    const call = await admit(auth, request, meta);
-    checkMethod(request, meta.write);
+  return async (request, operation, call) => {
+    checkMethod(request, contract[operation]["~orpc"].meta.write);
     if (isStreamed(operation) && takesStream(request)) return streaming.answer(operation, call, await readEnvelope(request), request);
     if (splicing && isSpliced(operation)) {
       const { text } = await splicing.answer(operation, call, await readEnvelope(request));
