@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
-import { inTerminal, orcha, program, shell, start, typed, type Place } from "./orcha.ts";
+import { inTerminal, orcha, program, shell, start, typed, type Place, type Running } from "./orcha.ts";
 
 const folders = temporaryFolders();
 const config = ["--config", join(import.meta.dirname, "runs.config.ts")];
@@ -12,11 +12,15 @@ async function here(): Promise<Place> {
   return { cwd: await folders() };
 }
 
-/** A server of the same agents in another process; answers the flags that lead to it. */
-async function served({ cwd }: Place): Promise<string[]> {
+/** A server of the same agents in another process, and the flags that lead to it. */
+async function serving({ cwd }: Place): Promise<{ server: Running; over: string[] }> {
   const server = start([...program, "serve", ...config], { cwd });
   onTestFinished(() => void server.child.kill());
-  return ["--url", /http:\S+/.exec(await server.printed(/at http:\S+\n/))?.[0] ?? ""];
+  return { server, over: ["--url", /http:\S+/.exec(await server.printed(/at http:\S+\n/))?.[0] ?? ""] };
+}
+
+async function served(place: Place): Promise<string[]> {
+  return (await serving(place)).over;
 }
 
 interface Result {
@@ -161,6 +165,17 @@ describe("Ctrl-C", () => {
       expect([next.code, next.stdout]).toEqual([0, "Hello.\nHow are you?\n"]);
     }
   });
+});
+
+test("a run whose server goes away says where to look for it", async () => {
+  const place = await here();
+  const { server, over } = await serving(place);
+  const running = inTerminal(`${typed} run supportAgent -i long ${over.join(" ")}`, place);
+  await running.printed(/And on it goes/);
+  server.child.kill("SIGKILL");
+  const { code, stdout } = await running.ended;
+  expect(stdout).toMatch(/can't be reached \(ECONNREFUSED\); what became of the run is not known\. See it: orcha history ses_\w+ --agent supportAgent --url http/);
+  expect(code).toBe(1);
 });
 
 test("a run that somebody else ended has the exit code 5", async () => {

@@ -1,8 +1,8 @@
-import type { AgentClient, CallOptions } from "@orcha/client";
+import { isOrchaError, type AgentClient, type CallOptions } from "@orcha/client";
 import type { Command } from "commander";
 import { commandAfter } from "./again.ts";
 import { clientOf, describeAgent, toCommandFailure, type AgentDescription } from "./connect.ts";
-import { Interrupted } from "./failure.ts";
+import { CommandFailure, Interrupted, wordsOf } from "./failure.ts";
 import { targetFlags, withExamples, withJson, withTarget } from "./flags.ts";
 import { LiveTranscript } from "./live-transcript.ts";
 import { ServerFailure } from "./remote.ts";
@@ -48,11 +48,14 @@ async function runOnce(terminal: Terminal, flags: TargetFlags, request: RunReque
     try {
       await show(terminal, { execution, transcript, isJson, signal, mayLeave: !target.isLocal, end: { agent: target.agent, flags, description } });
     } catch (error) {
-      if (!signal.aborted || target.isLocal) throw error;
+      // What is refused never began.
+      if (target.isLocal || !isOrchaError(error)) throw error;
       await transcript?.endLine();
       const words = [execution.sessionId, "--agent", target.agent];
+      const see = `See it: ${commandAfter(flags, "history", ...words)}`;
+      if (!signal.aborted) throw new CommandFailure(`${wordsOf(toCommandFailure(error))}; what became of the run is not known. ${see}`);
       terminal.note(`The run goes on without a listener. End it: ${commandAfter(flags, "stop", ...words)}`);
-      terminal.note(`See it: ${commandAfter(flags, "history", ...words)}`);
+      terminal.note(see);
     }
     if (signal.reason instanceof Interrupted) process.exitCode = signal.reason.exitCode;
   } catch (error) {
