@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSessions, type Call } from "@orcha/server";
+import { sqliteStore } from "@orcha/server/sqlite";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { agents } from "../agents.ts";
@@ -122,6 +123,10 @@ describe("the file", () => {
     database.exec("CREATE TABLE theirs (x)");
     database.close();
     await expect(sqliteIn(folder)).rejects.toMatchObject({ code: "storage_error", message: expect.stringContaining("not Orcha's") });
+  });
+
+  test.each(["", " "])("named %j is none: SQLite would keep nothing of it", async (file) => {
+    await expect(sqliteStore({ file })).rejects.toMatchObject({ code: "invalid_input", details: { path: "file" } });
   });
 
   test("that is no database is a storage_error", async () => {

@@ -1,4 +1,4 @@
-import { OrchaError } from "@orcha/contract";
+import { invalidInput, OrchaError } from "@orcha/contract";
 import Database from "better-sqlite3";
 import { sqliteApplicationId, sqliteMigrations } from "./migrations.ts";
 import { whenFree } from "./sqlite-busy.ts";
@@ -16,9 +16,11 @@ export interface SqliteOptions {
   trace?: (sql: string) => void;
 }
 
-/** Opens a database file and brings its schema up to date. Throws `storage_error` for a foreign or a newer file. */
+/** Opens a database file and brings its schema up to date. Throws `storage_error` for a foreign or a newer file, `invalid_input` for no path. */
 export async function openSqlite(options: SqliteOptions): Promise<Database.Database> {
   const { file, synchronous = "FULL", trace } = options;
+  // SQLite takes a blank name for a database that is gone once it is closed, and a program may get one from a variable.
+  if (typeof file !== "string" || file.trim() === "") throw invalidInput(["file"], "must be the path of the database file");
   const database = await whenFree(() => {
     const verbose = trace && ((sql?: unknown) => trace(String(sql)));
     return new Database(file, { timeout: 0, ...(verbose ? { verbose } : {}) });
