@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
@@ -89,6 +89,8 @@ describe("what is wrong is said in one line, with an exit code", () => {
     ["a missing file", ["import", "nothing.jsonl", ...store], 1, /^orcha: there is no file nothing\.jsonl$/],
     ["a missing store", ["list", "--file", "nothing.db", "--agent", "a"], 1, /^orcha: there is no file nothing\.db$/],
     ["no store at all", ["list", "--agent", "a"], 2, /^orcha: no store is named: give --file/],
+    ["a store of a variable that isn't set", ["import", "chat.json", "--agent", "a", "--file", ""], 2, /^orcha: --file is empty: give the path/],
+    ["a database of a variable that isn't set", ["migrate", "--database", " "], 2, /^orcha: --database is empty: give an address/],
     ["two stores", ["list", "--agent", "a", "--file", "a", "--database", "b"], 2, /^orcha: give --file or --database, not both$/],
     ["no agent", ["list", "--file", "orcha.db"], 2, /^orcha: say which agent: --agent NAME$/],
     ["a missing configuration", ["list", "--config", "none.ts"], 2, /^orcha: there is no configuration file none\.ts$/],
@@ -115,6 +117,28 @@ describe("what is wrong is said in one line, with an exit code", () => {
     expect(ended.stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(ended.stdout).toBe("");
     expect(ended.code).toBe(code);
+  });
+
+  test.each([
+    ["store: { file: process.env.NOTHING }", /: store must be \{ file \} or \{ database \}/],
+    ['store: { file: "" }', /: store must be/],
+    ['store: "orcha.db"', /: store must be/],
+    ["store: () => undefined", /the function that is the configuration's store answers no store$/],
+    ['port: "x"', /: port must be a whole number from 0 to 65535$/],
+    ["port: 70000", /: port must be/],
+    ["cors: true", /: cors must be \{ origins/],
+    ['cors: { origins: "*" }', /: cors\.origins must be a list/],
+    ["maxImportBytes: -1", /: maxImportBytes must be/],
+    ['tokens: "x"', /: tokens must be a list$/],
+    ["agents: []", /: agents must be what defineAgents makes$/],
+  ])("a configuration with %s", async (field, words) => {
+    const cwd = await folders();
+    writeFileSync(join(cwd, "orcha.config.mjs"), `export default { agents: {}, store: { file: "made.db" }, ${field} };`);
+    const { code, stdout, stderr } = await orcha(["list", "--agent", "a"], { cwd });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^orcha: [^\n]+\n$/);
+    expect(stderr.trimEnd()).toMatch(words);
+    expect(readdirSync(cwd)).toEqual(["orcha.config.mjs"]);
   });
 
   test("a damaged file, from a pipe", async () => {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { OrchaConfig } from "./config.ts";
+import { configFault } from "./config-fault.ts";
 import { CommandFailure, wordsOf, wrongUsage } from "./failure.ts";
 
 const names = ["orcha.config.ts", "orcha.config.mts", "orcha.config.js", "orcha.config.mjs"];
@@ -19,6 +20,10 @@ export async function loadConfig(path: string | undefined): Promise<OrchaConfig 
     throw new CommandFailure(`${file} can't be loaded: ${wordsOf(error)}`);
   }
   const config = loaded.default;
-  if (typeof config === "object" && config !== null && "agents" in config) return config as OrchaConfig;
-  throw new CommandFailure(`${file} needs a default export: export default defineConfig({ agents })`);
+  if (typeof config !== "object" || config === null || !("agents" in config)) {
+    throw new CommandFailure(`${file} needs a default export: export default defineConfig({ agents })`);
+  }
+  const fault = configFault(config);
+  if (fault !== undefined) throw new CommandFailure(`${file}: ${fault}`);
+  return config as OrchaConfig;
 }

@@ -12,6 +12,9 @@ export interface StoreFlags {
 /** What a command opens: the flag's store before the configuration's. Throws where there is neither. */
 export function chosenStore({ file, database }: StoreFlags, configured: StoreConfig | undefined): StoreConfig {
   if (file !== undefined && database !== undefined) throw wrongUsage("give --file or --database, not both");
+  // What a shell puts in place of a variable that isn't set.
+  if (file?.trim() === "") throw wrongUsage("--file is empty: give the path of the SQLite file");
+  if (database?.trim() === "") throw wrongUsage("--database is empty: give an address such as postgres://localhost/orcha");
   if (file !== undefined) return { file };
   if (database !== undefined) return { database };
   if (configured) return configured;
@@ -20,7 +23,7 @@ export function chosenStore({ file, database }: StoreFlags, configured: StoreCon
 
 /** Opens a store, which brings its schema up to date. Where `mustExist`, a misspelt file is not made. */
 export async function openStore(store: StoreConfig, { mustExist }: { mustExist: boolean }): Promise<Store> {
-  if (typeof store === "function") return store();
+  if (typeof store === "function") return made(store);
   if ("database" in store) {
     const { postgresStore } = await driver("pg", "--database", () => import("../store/postgres.ts"));
     const { database: connectionString, schema } = store;
@@ -29,6 +32,16 @@ export async function openStore(store: StoreConfig, { mustExist }: { mustExist: 
   if (mustExist && !existsSync(store.file)) throw new CommandFailure(`there is no file ${store.file}`);
   const { sqliteStore } = await driver("better-sqlite3", "--file", () => import("../store/sqlite.ts"));
   return sqliteStore({ file: store.file });
+}
+
+async function made(make: () => unknown): Promise<Store> {
+  const store = await make();
+  if (isStore(store)) return store;
+  throw new CommandFailure("the function that is the configuration's store answers no store");
+}
+
+function isStore(value: unknown): value is Store {
+  return typeof value === "object" && value !== null && "append" in value && "close" in value;
 }
 
 /** Drivers are optional packages. */
