@@ -75,7 +75,7 @@ test("a made session says where it is; a deleted one has no body", async () => {
   expect(gone.headers.get("content-type")).toBeNull();
 });
 
-test.each(['"12"', "12"])("an ETag goes back as If-Match: %s", async (ifMatch) => {
+test.each(['"12"', "12", '"12-gzip"', 'W/"12"', '"12-br"'])("an ETag goes back as If-Match: %s", async (ifMatch) => {
   const { send } = await seeded();
   expect((await send(`${sessions}/ses_1`)).headers.get("etag")).toBe('"12"');
   const init = { method: "PATCH", headers: { ...json, "if-match": ifMatch }, body: '{"name":"n"}' };
@@ -87,7 +87,7 @@ test.each(['"12"', "12"])("an ETag goes back as If-Match: %s", async (ifMatch) =
 test.each(["", "/history", "/events", "/history?page=2&pageSize=3"])("a reader who has %j of a session gets no second copy of it", async (path) => {
   const { send } = await seeded();
   const url = `${sessions}/ses_1${path}`;
-  for (const known of ['"12"', 'W/"12"', '"3", "12"', "*"]) {
+  for (const known of ['"12"', 'W/"12"', '"12-br"', '"3", "12"', "*"]) {
     const { status, text, headers } = await send(url, { headers: { "if-none-match": known } });
     expect([status, text, headers.get("etag"), headers.get("cache-control")], `to ${known}`).toEqual([304, "", '"12"', "no-store"]);
   }

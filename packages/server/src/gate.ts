@@ -1,6 +1,7 @@
 import { invalidInput, OrchaError, type OperationMeta } from "@orcha/contract";
 import { authorise, type Authenticate } from "./auth.ts";
 import type { Call } from "./call.ts";
+import { tagAsSent } from "./entity-tag.ts";
 
 /** Lets a request in, before anything of its input is read: who calls, with which scope, with what kind of body. */
 export async function admit(auth: Authenticate, request: Request, { scope, orScope }: OperationMeta): Promise<Call> {
@@ -61,8 +62,7 @@ function readHeaders(headers: Headers): Omit<Call, "principal"> {
   if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     throw invalidInput(["idempotencyKey"], "must be 1 to 255 visible ASCII characters");
   }
-  // The tag of a compressed answer names its coding too.
-  const sequence = ifMatch === undefined ? undefined : /^"?([1-9]\d{0,14})(?:-gzip)?"?$/.exec(ifMatch)?.[1];
+  const sequence = ifMatch === undefined ? undefined : /^"?([1-9]\d{0,14})"?$/.exec(tagAsSent(ifMatch))?.[1];
   if (ifMatch !== undefined && sequence === undefined) throw invalidInput(["ifSequence"], "must be a sequence, an integer from 1");
   return {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

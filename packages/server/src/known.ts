@@ -1,3 +1,4 @@
+import { tagAsSent } from "./entity-tag.ts";
 import type { Reply } from "./reply.ts";
 
 /**
@@ -11,8 +12,8 @@ export function unlessKnown({ method, headers }: Request, answer: Reply | Respon
   return { status: 304, headers: { etag }, body: null };
 }
 
-/** Whether a list of tags names this one, be it of the answer compressed, or weakened by a proxy that compresses. */
+/** Whether a list of tags names this one. */
 function isNamed(tags: string | null, etag: string): boolean {
   if (tags === null) return false;
-  return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "").replace(/-gzip"$/, '"') === etag);
+  return tags.trim() === "*" || tags.split(",").some((tag) => tagAsSent(tag) === etag);
 }

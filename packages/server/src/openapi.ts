@@ -85,7 +85,7 @@ const parameters: Part = {
     name: "If-Match",
     in: "header",
     description: 'The sequence that the session must have, as in its `ETag`: `"42"` or `42`. Else `sequence_conflict`.',
-    schema: { type: "string", pattern: '^"?[1-9][0-9]{0,14}(-gzip)?"?$' },
+    schema: { type: "string", pattern: '^((W/)?"[1-9][0-9]{0,14}(-[a-z]+)?"|[1-9][0-9]{0,14})$' },
   },
   IfNoneMatch: {
     name: "If-None-Match",
