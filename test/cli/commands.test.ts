@@ -155,6 +155,12 @@ describe("what is wrong is said in one line, with an exit code", () => {
     expect(stderr).toMatch(/can't be reached/);
   });
 
+  // Only Linux has a device that is always full.
+  test.runIf(existsSync("/dev/full"))("an output that takes nothing", async () => {
+    const { code, stderr } = await shell(`orcha list ${store.join(" ")} > /dev/full`, here);
+    expect([code, stderr]).toEqual([1, "orcha: the output can't be written (ENOSPC)\n"]);
+  });
+
   test("help is no failure, and no command is one", async () => {
     const help = await orcha(["import", "--help"], here);
     expect(help.code).toBe(0);
@@ -176,6 +182,15 @@ describe("export and import", () => {
     expect((await orcha(["export", "ses_none", "-o", "none.jsonl", ...store], here)).code).toBe(1);
     expect(["bundle.jsonl", "none.jsonl", "none.jsonl.partial"].map((name) => existsSync(join(here.cwd, name)))).toEqual([true, false, false]);
     expect(ok(await orcha(["import", "bundle.jsonl", "--new-ids", ...copy], here))).toMatch(/Imported 2 sessions, 9 events\.\n {2}ses_\w+ {2}supportAgent, \d events?, ses_/);
+  });
+
+  test("a link stays a link, and a pipe with a name stays a pipe", async () => {
+    const cwd = await folders();
+    const flags = `--file ${join(here.cwd, "orcha.db")} --agent supportAgent`;
+    ok(await shell(`touch file.jsonl; ln -s file.jsonl link.jsonl; orcha export ${flags} -o link.jsonl 2>&1 >/dev/null | grep -q link && test -L link.jsonl`, { cwd }));
+    ok(await shell(`mkfifo pipe; timeout 30 cat pipe > piped.jsonl & orcha export ${flags} -o pipe 2>/dev/null; wait; test -p pipe`, { cwd }));
+    expect(readdirSync(cwd).toSorted()).toEqual(["file.jsonl", "link.jsonl", "pipe", "piped.jsonl"]);
+    for (const file of ["file.jsonl", "piped.jsonl"]) expect(readFileSync(join(cwd, file), "utf8")).toMatch(/"end":\{.*\}\}\n$/);
   });
 
   test("a session's log is the one that came in", async () => {

@@ -10,7 +10,8 @@ export async function main(): Promise<void> {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       // Whoever read has seen enough: `orcha list | head`.
       if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
-      throw error;
+      if (stream === process.stdout) terminal.fail(`the output can't be written (${error.code ?? error.message})`);
+      process.exit(exitCodes.failed);
     });
   }
   process.on("SIGINT", () => terminal.interrupt(exitCodes.interrupted));
