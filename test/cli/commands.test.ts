@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolders } from "../stores.ts";
 import { configFile, inTerminal, orcha, shell, typed, type Ended, type Place } from "./orcha.ts";
 
@@ -180,7 +183,7 @@ describe("export and import", () => {
     const { code, stderr } = await orcha(["export", "-o", "bundle.jsonl", ...store], here);
     expect([code, stderr]).toEqual([0, "Exported to bundle.jsonl.\n"]);
     expect((await orcha(["export", "ses_none", "-o", "none.jsonl", ...store], here)).code).toBe(1);
-    expect(["bundle.jsonl", "none.jsonl", "none.jsonl.partial"].map((name) => existsSync(join(here.cwd, name)))).toEqual([true, false, false]);
+    expect(readdirSync(here.cwd).filter((name) => /^(bundle|none)/.test(name))).toEqual(["bundle.jsonl"]);
     expect(ok(await orcha(["import", "bundle.jsonl", "--new-ids", ...copy], here))).toMatch(/Imported 2 sessions, 9 events\.\n {2}ses_\w+ {2}supportAgent, \d events?, ses_/);
   });
 
@@ -191,6 +194,29 @@ describe("export and import", () => {
     ok(await shell(`mkfifo pipe; timeout 30 cat pipe > piped.jsonl & orcha export ${flags} -o pipe 2>/dev/null; wait; test -p pipe`, { cwd }));
     expect(readdirSync(cwd).toSorted()).toEqual(["file.jsonl", "link.jsonl", "pipe", "piped.jsonl"]);
     for (const file of ["file.jsonl", "piped.jsonl"]) expect(readFileSync(join(cwd, file), "utf8")).toMatch(/"end":\{.*\}\}\n$/);
+  });
+
+  test("two exports into one file at once leave a whole one", async () => {
+    const cwd = await folders();
+    const created = { sequence: 1, v: 1, type: "session.created", timestamp: "2026-09-28T12:00:00.000Z", data: { sessionId: "ses_1", agent: "supportAgent" } };
+    const answers: Record<string, object> = { list: { items: [{ sessionId: "ses_1" }] }, get: { sequence: 1 }, events: { events: [created] } };
+    const both = Promise.withResolvers<void>();
+    let waiting = 0;
+    // Each export has begun its file before either one may end it.
+    const server = createServer(({ url = "" }, response) => {
+      const operation = url.replace("/rpc/", "");
+      const answer = (): void => void response.end(JSON.stringify({ json: answers[operation] }));
+      if (operation !== "events") return answer();
+      if ((waiting += 1) === 2) both.resolve();
+      void both.promise.then(answer);
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const args = ["export", "--url", `http://127.0.0.1:${port}`, "--agent", "supportAgent", "-o", "a.jsonl"];
+    expect((await Promise.all([orcha(args, { cwd }), orcha(args, { cwd })])).map(({ code }) => code)).toEqual([0, 0]);
+    expect(readdirSync(cwd)).toEqual(["a.jsonl"]);
+    expect((await orcha(["import", "a.jsonl", "--file", "copy.db"], { cwd })).code).toBe(0);
   });
 
   test("a session's log is the one that came in", async () => {

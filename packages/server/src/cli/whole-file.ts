@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -13,7 +14,8 @@ export async function writeWhole(path: string, texts: Iterable<string> | AsyncIt
   let partial: string | undefined;
   try {
     const file = await fileBehind(path);
-    partial = file && `${file}.partial`;
+    // A name of its own: two that write one file at once would write into each other.
+    partial = file && `${file}.${randomBytes(4).toString("hex")}.partial`;
     await pipeline(Readable.from(texts), createWriteStream(partial ?? path), signal ? { signal } : {});
     if (file !== undefined && partial !== undefined) await rename(partial, file);
   } catch (error) {
