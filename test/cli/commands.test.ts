@@ -41,6 +41,14 @@ describe("reading", () => {
     expect(ok(await orcha(["messages", "ses_t023", ...store], here))).toMatch(/^assistant +→ charge_card\(\{"amount":5\}\) call_pay/m);
   });
 
+  test("a table in a pipe is whole", async () => {
+    const content = `${"All of it. ".repeat(400)}The end.`;
+    ok(await orcha(["import", "-", "--file", "long.db", "--agent", "supportAgent", "--id", "ses_long"], { ...here, input: JSON.stringify([{ role: "user", content }]) }));
+    for (const command of ["history", "events", "messages"]) {
+      expect(ok(await orcha([command, "ses_long", "--file", "long.db", "--agent", "supportAgent"], here))).toContain(content);
+    }
+  });
+
   test("--json is the server's own answer", async () => {
     const list: { items: { sessionId: string }[] } = JSON.parse(ok(await orcha(["list", "--json", ...store], here)));
     expect(list.items.map(({ sessionId }) => sessionId).toSorted()).toEqual(["ses_chat", "ses_t023"]);

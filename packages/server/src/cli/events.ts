@@ -27,7 +27,7 @@ function textOf(terminal: Terminal, log: SessionEvents): string {
     time(event.timestamp),
     "run" in event && event.run !== undefined ? String(event.run) : "",
     event.type,
-    JSON.stringify(event.data).slice(0, 2000),
+    JSON.stringify(event.data),
   ]);
   return table(terminal, [{ title: "#" }, { title: "TIME" }, { title: "RUN" }, { title: "TYPE" }, { title: "DATA" }], rows) + footer({ ...log, noun: "events" });
 }

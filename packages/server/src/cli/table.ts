@@ -12,7 +12,8 @@ const narrowest = 8;
 
 /** Lays rows out in columns; the last column gives way where the terminal is narrow, then the widest ones do. */
 export function table(terminal: Terminal, columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const cells = rows.map((row) => row.map(plain));
+  // No cell is wider than the terminal, and measuring a text of megabytes takes its time.
+  const cells = rows.map((row) => row.map((cell) => cut(plain(cell), terminal.width)));
   const widths = columns.map(({ title }, index) => Math.max(title.length, ...cells.map((row) => widthOf(row[index] ?? ""))));
   fit(widths, terminal.width - gap.length * (columns.length - 1));
   const line = (row: readonly string[], dress: (cell: string, index: number) => string): string =>
