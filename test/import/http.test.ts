@@ -198,7 +198,7 @@ test("a body that takes more than five minutes is cut off, but for an import", a
   const sockets = ["/rpc/list", "/api/import"].map((path) => {
     const socket = connect(server.port, "127.0.0.1");
     socket.on("error", () => {}).on("close", () => ends.push(path));
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n`);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n`);
     return socket;
   });
   onTestFinished(async () => {
