@@ -177,6 +177,7 @@ describe("what is refused, with the line and the reason", () => {
     ["an older sequence", [created, says(2, "x"), says(3, "y"), says(2, "x")].join("\n"), /^line 4: the sequence must be 4, not 2$/],
     ["one sequence, two events", [created, says(2, "x"), "", says(2, "y")].join("\n"), /^line 4: .* not 2, and it isn't the same event/],
     ["a sequence in quotes", [created, says(2, "x").replace(":2,", ':"2",')].join("\n"), /^line 2: the sequence must be 2, not "2"$/],
+    ["a sequence of endless depth", `${created}\n{"sequence":${"[".repeat(100_000)}${"]".repeat(100_000)}}\n`, /^line 2: sequence(\[0\])+ /],
     ["a second beginning", [created, created.replace(":1,", ":2,")].join("\n"), /^line 2: session\.created stands only at the start/],
     ["a time that is none", [created, line(2, "x.y", {}, { timestamp: "yesterday" })].join("\n"), /^line 2: timestamp: must be an ISO time/],
     ["no data", [created, line(2, "x.y", 1)].join("\n"), /^line 2: data must be an object$/],

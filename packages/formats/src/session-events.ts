@@ -27,8 +27,8 @@ export class SessionEvents {
       this.findings.add({ severity: "warning", code: "duplicate_line_dropped", line, message, fix: "dropped" });
       return undefined;
     }
-    this.checkPlace(raw, line);
     checkStorable(raw, line);
+    this.checkPlace(raw, line);
     const rounded = roundedNumber(text);
     if (rounded !== undefined) {
       const message = `the number ${rounded} has more digits than JSON numbers keep here`;
