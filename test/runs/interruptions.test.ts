@@ -130,6 +130,30 @@ describeStores("interruptions", (make) => {
     expect(items.filter(({ type }) => type === "message")).toHaveLength(2);
   });
 
+  test("stop that would overtake its run waits for it", async () => {
+    const bed = bedOf(await make(), { support: [slow, slow] });
+    const calls: string[] = [];
+    const { orcha } = bedOf(await make(), {
+      client: {
+        async fetch(input, init) {
+          const request = new Request(input, init);
+          const operation = new URL(request.url).pathname.replace("/rpc/", "");
+          // The longest way has the request that comes first.
+          if (operation === "run" || operation === "resume") await sleep(100);
+          calls.push(operation);
+          return bed.service.app.fetch(request);
+        },
+      },
+    });
+    const run = orcha.supportAgent.run({ content: "Talk", variables });
+    expect(await run.stop()).toMatchObject({ runStatus: "stopped" });
+    expect(await run.result).toMatchObject({ status: "stopped" });
+    const again = orcha.supportAgent.resume(run.sessionId, "Talk on");
+    expect(await again.stop()).toMatchObject({ runStatus: "stopped" });
+    expect(await again.result).toMatchObject({ status: "stopped", run: 2 });
+    expect(calls).toEqual(["run", "stop", "resume", "stop"]);
+  });
+
   test("delete ends the run, and what it still says goes nowhere", async () => {
     const { orcha } = bedOf(await make(), { support: [slow] });
     const run = orcha.supportAgent.run({ content: "Talk", variables });

@@ -60,8 +60,8 @@ export interface Work {
 
 /** Starts the work at once. */
 export function createExecution(work: Work): Execution<AnyAgentTypes, ExecutionResult> {
-  const { sessionId, stop } = work;
-  const { frames, result, evaluations } = listenTo(work);
+  const { sessionId } = work;
+  const { frames, result, evaluations, hasBegun } = listenTo(work);
   // Nobody has to read these: one that rejects must not end the process.
   result.catch(() => {});
   evaluations.catch(() => {});
@@ -75,7 +75,11 @@ export function createExecution(work: Work): Execution<AnyAgentTypes, ExecutionR
     },
     result,
     evaluations,
-    stop,
+    async stop(options?: WriteOptions) {
+      // One that overtakes its run finds none. Where streams can't be read, nobody tells that there is one.
+      for (let tries = 0; tries < 20 && !hasBegun(); tries += 1) await wait(25);
+      return work.stop(options);
+    },
   });
 }
 
@@ -182,7 +186,7 @@ function listenTo({ operation, input, sessionId, options, listen, policy }: Work
     settle(failed(sessionId, failure));
     return [];
   });
-  return { frames, result, evaluations };
+  return { frames, result, evaluations, hasBegun: () => heard || settled };
 }
 
 function failed(sessionId: string, { code, message, retryable, details }: OrchaError): FailedExecution {

@@ -1,7 +1,7 @@
 import type { Contract } from "@orcha/contract";
 import { createORPCClient, type ClientLink } from "@orpc/client";
 import type { ContractRouterClient } from "@orpc/contract";
-import ky, { type KyInstance, type Options } from "ky";
+import ky, { type Options } from "ky";
 import { readAnswer } from "./answer.ts";
 import { OrchaError, toOrchaError } from "./error.ts";
 import { isToken, type Settings } from "./options.ts";
@@ -45,40 +45,40 @@ export function createTransport(settings: Settings): Transport {
     retry: 0,
     timeout: false,
   });
+
+  /** Reads need no body, which spares both ends work, unless proxies might cut the address; writes carry a key. */
+  async function request(operation: string, input: unknown, context: CallContext, signal: AbortSignal | undefined, mayStream: boolean): Promise<Response> {
+    const headers = await headersOf(settings, context);
+    const body = JSON.stringify({ json: input });
+    const url = `${settings.rpcUrl}/${operation}`;
+    // A redirect means that something else than Orcha answered; following it would repeat the call elsewhere.
+    const options: Options = { headers, redirect: "manual", ...(signal ? { signal } : {}) };
+    const query = !mayStream && context.idempotencyKey === undefined && `?data=${encodeURIComponent(body)}`;
+    if (query && query.length < 2000) return http.get(url + query, options);
+    headers.set("content-type", "application/json");
+    if (mayStream && settings.streams) headers.set("accept", eventStream);
+    return http.post(url, { ...options, body });
+  }
+
+  /**
+   * oRPC's own link would carry dates, maps and the like, and walk every input and answer to find them. The wire is plain
+   * JSON: the input was checked to be, and a key such as `__proto__` stays data.
+   */
+  const link: ClientLink<CallContext> = {
+    call: async ([operation = ""], input, { context, signal }) =>
+      readAnswer(await request(operation, input, context, signal, false), operation === "delete"),
+  };
   return {
-    rpc: createORPCClient(createLink(settings, http)),
+    rpc: createORPCClient(link),
     async listen(operation, input, context, signal) {
-      const headers = await headersOf(settings, context);
-      headers.set("content-type", "application/json");
-      if (settings.streams) headers.set("accept", "text/event-stream");
-      const body = JSON.stringify({ json: input });
-      const response = await http.post(`${settings.rpcUrl}/${operation}`, { headers, body, signal, redirect: "manual" });
-      if (response.ok && response.headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
+      const response = await request(operation, input, context, signal, true);
+      if (response.ok && response.headers.get("content-type")?.startsWith(eventStream) === true) return response;
       return readAnswer(response, false) as Promise<Answer>;
     },
   };
 }
 
-/**
- * oRPC's own link would carry dates, maps and the like, and walk every input and answer to find them. The wire is plain
- * JSON: the input was checked to be, and a key such as `__proto__` stays data.
- */
-function createLink(settings: Settings, http: KyInstance): ClientLink<CallContext> {
-  return {
-    async call([operation = ""], input, { context, signal }) {
-      const headers = await headersOf(settings, context);
-      const body = JSON.stringify({ json: input });
-      const url = `${settings.rpcUrl}/${operation}`;
-      // A redirect means that something else than Orcha answered; following it would repeat the call elsewhere.
-      const options: Options = { headers, redirect: "manual", ...(signal ? { signal } : {}) };
-      // Writes carry a key. Reads need no body, which spares both ends work, unless proxies might cut the address.
-      const query = context.idempotencyKey === undefined && `?data=${encodeURIComponent(body)}`;
-      if (query && query.length < 2000) return readAnswer(await http.get(url + query, options), false);
-      headers.set("content-type", "application/json");
-      return readAnswer(await http.post(url, { ...options, body }), operation === "delete");
-    },
-  };
-}
+const eventStream = "text/event-stream";
 
 async function send({ fetch, isOwnFetch }: Settings, ...request: Parameters<typeof fetch>): Promise<Response> {
   try {

@@ -14,11 +14,9 @@ export function method<Arguments extends unknown[], Data>(
   call: (...args: Arguments) => Promise<Data>,
 ): Method<Arguments, Data> {
   async function run(...args: Arguments): Promise<Data> {
-    try {
-      return await call(...args);
-    } catch (error) {
-      throw toOrchaError(error);
-    }
+    const { data, error } = await safe(...args);
+    if (error) throw error;
+    return data;
   }
   async function safe(...args: Arguments): Promise<Outcome<Data>> {
     try {

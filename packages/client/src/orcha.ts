@@ -29,13 +29,10 @@ export function createOrcha<A extends object>(options: OrchaOptions<A>): Orcha<A
     return client;
   }
 
-  const proxy = new Proxy<object>(Object.create(prototype) as object, {
+  // Frozen, so that no key can be set.
+  const proxy = new Proxy<object>(Object.freeze(Object.create(prototype) as object), {
     get: (target, key) => (isAgentKey(key) ? agentClient(key) : Reflect.get(target, key)),
     has: (target, key) => isAgentKey(key) || Reflect.has(target, key),
-    set: refuse,
-    defineProperty: refuse,
-    deleteProperty: refuse,
-    setPrototypeOf: () => refuse({}, "its prototype"),
   });
   // Which agents exist is known to the types alone: any key may be one, and the server has the last word.
   return proxy as Orcha<A>;
@@ -51,8 +48,4 @@ function isAgentKey(key: string | symbol): key is string {
   if (typeof key !== "string" || reservedKeys.test(key)) return false;
   // Every object has these, and tools call them without asking: `orcha.hasOwnProperty("x")`, `toString`, `constructor`.
   return !(key in Object.prototype) && /^[A-Za-z_$][\w$]{0,63}$/.test(key);
-}
-
-function refuse(_target: object, key: string | symbol): never {
-  throw new TypeError(`orcha is read-only: can't change ${String(key)}`);
 }

@@ -28,7 +28,7 @@ export function delayAfter(error: OrchaError, made: number, { minDelayMs, maxDel
 }
 
 /** Waits so many milliseconds; rejects with `aborted` as soon as the signal fires. */
-export function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+export function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(abortedBy(signal));
