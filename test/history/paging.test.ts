@@ -39,9 +39,24 @@ describeStores("history pages", (make) => {
   test("past the end is an empty page, not an error", async () => {
     const orcha = clientOf(await make());
     const sessionId = await sessionOf(orcha, 51);
-    for (const page of [3, 1000, Number.MAX_SAFE_INTEGER]) {
+    for (const page of [3, 1000, Number.MAX_SAFE_INTEGER, 1e19, 1e300]) {
       const history = await orcha.supportAgent.history(sessionId, { page });
       expect(history).toMatchObject({ items: [], page, total: 51, hasMore: false });
+      const pinned = await orcha.supportAgent.history(sessionId, { page, throughSequence: 2 });
+      expect(pinned).toMatchObject({ items: [], page, total: 1, hasMore: false });
+      const log = await orcha.supportAgent.events(sessionId, { page });
+      expect(log).toMatchObject({ events: [], page, total: 52, hasMore: false });
+    }
+  });
+
+  test("a view of any time to come is refused by its name", async () => {
+    const orcha = clientOf(await make());
+    const sessionId = await sessionOf(orcha, 1);
+    for (const throughSequence of [3, Number.MAX_SAFE_INTEGER, 1e19, 1e300]) {
+      for (const read of [orcha.supportAgent.history, orcha.supportAgent.events, orcha.supportAgent.fork]) {
+        const { error } = await read.safe(sessionId, { throughSequence });
+        expect(error).toMatchObject({ code: "invalid_input", details: { path: "throughSequence" } });
+      }
     }
   });
 

@@ -48,7 +48,7 @@ export async function readHistoryPage(parts: PostgresParts, ref: SessionRef, que
   const [row] =
     pin === undefined
       ? await connections.query(statements.newestItems, values)
-      : await connections.query(statements.pastItems, [...values, pin]);
+      : await connections.query(statements.pastItems, [...values, bounded(pin)]);
   if (!row) return undefined;
   const throughSequence = pinnedSequence(row.sequence, query);
   const total = row.total ?? 0;
@@ -61,7 +61,8 @@ export async function readHistoryPage(parts: PostgresParts, ref: SessionRef, que
 /** Reads a page of events in one round trip. */
 export async function readEventPage(parts: PostgresParts, ref: SessionRef, query: PageQuery): Promise<StoredPage | undefined> {
   const { connections, statements } = parts;
-  const values = [...nameOf(ref), ...windowValues(query), query.throughSequence ?? null];
+  const { throughSequence: pin } = query;
+  const values = [...nameOf(ref), ...windowValues(query), pin === undefined ? null : bounded(pin)];
   const [row] = await connections.query(statements.eventPage, values);
   if (!row) return undefined;
   const throughSequence = pinnedSequence(row.sequence, query);
@@ -98,7 +99,12 @@ export async function readChanged(
 }
 
 function windowValues({ page, pageSize }: PageQuery): number[] {
-  return [(page - 1) * pageSize, pageSize];
+  return [bounded((page - 1) * pageSize), pageSize];
+}
+
+/** A page or a view beyond every session is no less so for being nearer: Postgres refuses integers that a number holds. */
+function bounded(value: number): number {
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
 
 /** JSON has no raw newline: another number of lines means a damaged body, and rows have to be asked for. */
