@@ -44,7 +44,8 @@ export function memoryStore(): Store {
   function apply(session: MemorySession, write: SessionWrite): void {
     if (write.receipt) keepReceipt(session, write.receipt);
     for (const version of write.versions) addVersion(session, version);
-    session.events.push(...write.events);
+    // One by one: a whole log has more events than a call takes arguments.
+    for (const event of write.events) session.events.push(event);
     session.view = write.view;
     session.snapshot = JSON.stringify(write.view.snapshot);
     if (write.lease) session.lease = write.lease;
@@ -261,7 +262,11 @@ function addVersion(session: MemorySession, version: VersionRow): void {
     return;
   }
   session.items[version.position] = [version];
-  for (const lookup of version.lookups) session.lookups.set(lookup, [...(session.lookups.get(lookup) ?? []), version.position]);
+  for (const lookup of version.lookups) {
+    const known = session.lookups.get(lookup);
+    if (known) known.push(version.position);
+    else session.lookups.set(lookup, [version.position]);
+  }
 }
 
 function currentOf(session: MemorySession, lookups: readonly string[]): Current {
