@@ -134,15 +134,28 @@ export function messagesFromEvents(events: Iterable<SessionEvent>): AgentMessage
 /** One turn of the conversation with everything that the log has of it; a tool turn holds one result. */
 export type Turn = MessageCreated;
 
+/** A turn, and the tool turns that stand behind it. */
+interface Exchange {
+  /** Absent where tool turns open the conversation. */
+  turn?: Turn;
+  results?: Set<Turn>;
+}
+
+/** A call, and where it was made. */
+interface MadeCall {
+  name: string;
+  exchange: Exchange;
+}
+
 /** Builds the model's view of a log event by event, for logs that are read in pieces. */
 export class Transcript {
-  private readonly list: Turn[] = [];
-  /** The turn that made each call: the newest, where an id is used again. */
-  private readonly callers = new Map<string, Turn>();
-  /** The turns of the calls that nothing has answered yet, the nearest last. */
-  private readonly open = new Map<string, Turn[]>();
-  /** Results that no tool turn has repeated yet. */
-  private readonly derived = new Map<string, Turn>();
+  private readonly exchanges: Exchange[] = [];
+  /** The newest call of each id. */
+  private readonly calls = new Map<string, MadeCall>();
+  /** The calls that nothing has answered yet, the nearest last. */
+  private readonly open = new Map<string, MadeCall[]>();
+  /** Results that no tool turn has repeated yet, and where they stand. */
+  private readonly derived = new Map<string, { turn: Turn; exchange: Exchange }>();
 
   add(event: SessionEvent): void {
     switch (event.type) {
@@ -173,11 +186,16 @@ export class Transcript {
 
   /** The turns so far, for a model's next call. */
   turns(): readonly Turn[] {
-    return this.list;
+    const turns: Turn[] = [];
+    for (const { turn, results } of this.exchanges) {
+      if (turn) turns.push(turn);
+      if (results) for (const result of results) turns.push(result);
+    }
+    return turns;
   }
 
   messages(): AgentMessage[] {
-    return this.list.map(messageOf);
+    return this.turns().map(messageOf);
   }
 
   private addMessage(data: MessageCreated): void {
@@ -185,22 +203,28 @@ export class Transcript {
       for (const block of data.content) this.addResult(block);
       return;
     }
-    for (const callId of callIdsOf(data)) {
-      this.callers.set(callId, data);
+    const exchange: Exchange = { turn: data };
+    for (const { callId, name } of callsOf(data)) {
+      const call = { name, exchange };
+      this.calls.set(callId, call);
       this.derived.delete(callId);
-      const open = this.open.get(callId) ?? [];
-      open.push(data);
-      this.open.set(callId, open);
+      const open = this.open.get(callId);
+      if (open) open.push(call);
+      else this.open.set(callId, [call]);
     }
-    this.list.push(data);
+    this.exchanges.push(exchange);
   }
 
   private addResult(block: ToolResultContent): void {
     const repeated = this.derived.get(block.callId);
-    if (repeated) this.list.splice(this.list.lastIndexOf(repeated), 1);
+    if (repeated) repeated.exchange.results?.delete(repeated.turn);
     else this.open.get(block.callId)?.pop();
     this.derived.delete(block.callId);
-    this.list.push(resultTurn(block.callId, block.name ?? nameIn(this.callers.get(block.callId), block.callId), block));
+    const name = block.name ?? this.calls.get(block.callId)?.name;
+    const turn = resultTurn(block.callId, name, block);
+    const last = this.exchanges.at(-1);
+    if (last) addTo(last, turn);
+    else this.exchanges.push({ results: new Set([turn]) });
   }
 
   /**
@@ -208,14 +232,18 @@ export class Transcript {
    * call that has a result, or a tool turn, gets no second one.
    */
   private derive(callId: string, result: ToolOutcome): void {
-    const caller = this.open.get(callId)?.pop();
-    if (!caller) return;
-    let place = this.list.lastIndexOf(caller) + 1;
-    while (this.list[place]?.role === "tool") place += 1;
-    const turn = resultTurn(callId, nameIn(caller, callId), result);
-    this.list.splice(place, 0, turn);
-    this.derived.set(callId, turn);
+    const call = this.open.get(callId)?.pop();
+    if (!call) return;
+    const { exchange, name } = call;
+    const turn = resultTurn(callId, name, result);
+    addTo(exchange, turn);
+    this.derived.set(callId, { turn, exchange });
   }
+}
+
+function addTo(exchange: Exchange, result: Turn): void {
+  exchange.results ??= new Set();
+  exchange.results.add(result);
 }
 
 /** What a model reads as the result of a call. */
@@ -249,15 +277,9 @@ export function subagentResultOf(data: EventDataByType["subagent.completed"]): T
   return error === undefined ? { output: told } : { output: told, isError: true };
 }
 
-function callIdsOf(turn: Turn): string[] {
+function callsOf(turn: Turn): ToolCallContent[] {
   const blocks: readonly (AssistantContent | ToolResultContent)[] = turn.content;
-  return blocks.flatMap((block) => ("type" in block && block.type === "tool_call" ? [block.callId] : []));
-}
-
-function nameIn(caller: Turn | undefined, callId: string): string | undefined {
-  if (caller?.role !== "assistant") return undefined;
-  const call = caller.content.findLast((block) => block.type === "tool_call" && block.callId === callId);
-  return call?.type === "tool_call" ? call.name : undefined;
+  return blocks.flatMap((block) => ("type" in block && block.type === "tool_call" ? [block] : []));
 }
 
 function resultTurn(callId: string, name: string | undefined, { output, isError }: Omit<ToolResultContent, "callId">): Turn {

@@ -83,16 +83,29 @@ function stillJudging(judging: readonly OpenEvaluation[], event: SessionEvent): 
   return [...others, { name, ...(run === undefined ? {} : { run }), attempt, expiresAt }];
 }
 
-function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>, { position, item }: ItemVersion): void {
+function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>, version: ItemVersion): void {
+  const { position, item } = version;
   for (const lookup of lookupsOfItem(item)) {
     const placed = items.get(lookup) ?? [];
-    const index = placed.findLastIndex((known) => known.position === position);
-    if (index === -1) placed.push({ position, item });
-    else placed[index] = { position, item };
     items.set(lookup, placed);
+    keep(placed, version);
   }
   const { type } = item;
   if ((type === "action" || type === "client_action" || type === "subagent") && isOpen(item)) {
     open.set(position, { type, position, callId: item.callId, name: item.name });
   } else open.delete(position);
+}
+
+/** Keeps what a later event may need, the open items and the newest, so that an id costs the same however often it is used. */
+function keep(placed: PlacedItem[], { position, item, isNew }: ItemVersion): void {
+  const newest = placed.at(-1);
+  if (isNew) {
+    if (newest && !isOpen(newest.item)) placed.pop();
+    placed.push({ position, item });
+    return;
+  }
+  const index = placed.findLastIndex((known) => known.position === position);
+  if (index === -1) placed.push({ position, item });
+  else if (index < placed.length - 1 && !isOpen(item)) placed.splice(index, 1);
+  else placed[index] = { position, item };
 }

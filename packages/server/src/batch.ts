@@ -85,8 +85,7 @@ export function completeBatch(inputs: readonly EventInput[], view: SessionView |
     if (input.type === "client_action.requested") for (const call of input.data.calls) clientActions.add(call);
     if (input.type === "client_action.resolved") for (const { callId } of input.data.results) clientActions.remove(callId);
   }
-  if (closeAtEnd) batch.push(...unansweredEvents(actions.takeAll()));
-  return batch;
+  return closeAtEnd ? [...batch, ...unansweredEvents(actions.takeAll())] : batch;
 }
 
 function closingsBefore(input: EventInput, actions: OpenCalls, clientActions: OpenCalls): EventInput[] {
@@ -104,25 +103,34 @@ function closingsBefore(input: EventInput, actions: OpenCalls, clientActions: Op
 
 /** The calls of one kind that wait, oldest first. */
 class OpenCalls {
-  private calls: OpenCall[];
+  /** By a number that counts them. */
+  private readonly calls = new Map<number, OpenCall>();
+  /** The numbers of each id's calls, so that an answer costs the same however many wait. */
+  private readonly numbers = new Map<string, number[]>();
+  private count = 0;
 
   constructor(view: SessionView | undefined, type: "action" | "client_action") {
-    this.calls = (view?.open ?? []).filter((call) => call.type === type);
+    for (const call of view?.open ?? []) if (call.type === type) this.add(call);
   }
 
   add({ callId, name }: OpenCall): void {
-    this.calls.push({ callId, name });
+    const ofId = this.numbers.get(callId);
+    if (ofId) ofId.push(this.count);
+    else this.numbers.set(callId, [this.count]);
+    this.calls.set(this.count, { callId, name });
+    this.count += 1;
   }
 
   remove(callId: string): void {
-    const index = this.calls.findLastIndex((call) => call.callId === callId);
-    if (index !== -1) this.calls.splice(index, 1);
+    const newest = this.numbers.get(callId)?.pop();
+    if (newest !== undefined) this.calls.delete(newest);
   }
 
   takeAll(): OpenCall[] {
-    const taken = this.calls;
-    this.calls = [];
-    return taken.map(({ callId, name }) => ({ callId, name }));
+    const taken = [...this.calls.values()];
+    this.calls.clear();
+    this.numbers.clear();
+    return taken;
   }
 }
 
