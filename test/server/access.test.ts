@@ -106,6 +106,25 @@ describeStores("access", (make) => {
     expect(isOfChild ? [404] : [200, 409]).toContain(passed.status);
   });
 
+  test.each(operations.filter((operation) => contract[operation]["~orpc"].meta.write && !openers.includes(operation)))(
+    "%s of a session that has moved shows it to those who may read it, and only where it is to others",
+    async (operation) => {
+      const { rpc, wait, seen } = still(await make());
+      await wait("acme");
+      const before = await seen("acme");
+      const { scope } = contract[operation]["~orpc"].meta;
+      async function refusal(granted: readonly Scope[]) {
+        return (await rpc(operation, validInput(operation), { ...as("acme", granted), "if-match": "1" })).json;
+      }
+      const shown = await refusal([scope, "read"]);
+      expect(shown).toMatchObject({ code: "sequence_conflict", data: { details: { sequence: 4, snapshot: { sessionId: "ses_1", sequence: 4 } } } });
+      const hidden = await refusal([scope]);
+      expect(hidden).toMatchObject({ code: "sequence_conflict", data: { details: { sequence: 4 } } });
+      expect(JSON.stringify(hidden)).not.toContain("snapshot");
+      expect(await seen("acme")).toBe(before);
+    },
+  );
+
   test.each(operations)("%s with another tenant's session answers as if there were none, and leaves it alone", async (operation) => {
     const { rpc, wait, seen } = still(await make());
     const empty = still(await make());

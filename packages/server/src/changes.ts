@@ -1,7 +1,8 @@
 import { HistoryError, OrchaError } from "@orcha/contract";
 import { sessionNotFound, type Call } from "./call.ts";
+import { checkCondition } from "./store/condition.ts";
 import { sessionName } from "./store/session-name.ts";
-import type { Current, Decision, SessionRef, Store } from "./store/store.ts";
+import type { Current, Decision, SessionRef, Store, WriteCondition } from "./store/store.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** How many writes of one session may wait for each other. */
@@ -38,7 +39,7 @@ export class Changes {
     decide: (current: Current) => Decision<T>,
     { evenCompleted = false, evenRunning = false }: Allowance = {},
   ): Promise<T> {
-    const condition = call.ifSequence === undefined ? {} : { expectedSequence: call.ifSequence };
+    const condition = conditionOf(call);
     const now = this.surroundings.now();
     const writing = () =>
       this.store.append(
@@ -62,7 +63,7 @@ export class Changes {
 
   /** Removes a session for good. Throws `session_not_found` and `sequence_conflict`. */
   async remove(ref: SessionRef, call: Call): Promise<void> {
-    const condition = call.ifSequence === undefined ? {} : { expectedSequence: call.ifSequence };
+    const condition = conditionOf(call);
     const now = this.surroundings.now();
     const found = await this.inQueue(ref, () => showing(call, () => this.store.delete(ref, now, condition)));
     if (!found) throw sessionNotFound(ref.sessionId);
@@ -85,15 +86,31 @@ export class Changes {
   }
 }
 
-/** A conflict shows the session as it is, to callers that may read it. */
-async function showing<T>({ principal }: Call, write: () => Promise<T>): Promise<T> {
+/** Throws `sequence_conflict` where the caller expected another sequence than the session has. */
+export function checkSequence(call: Call, current: Current): void {
+  try {
+    checkCondition(current, conditionOf(call));
+  } catch (error) {
+    throw shown(call, error);
+  }
+}
+
+function conditionOf({ ifSequence }: Call): Pick<WriteCondition, "expectedSequence"> {
+  return ifSequence === undefined ? {} : { expectedSequence: ifSequence };
+}
+
+async function showing<T>(call: Call, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    const hidden = error instanceof OrchaError && error.code === "sequence_conflict" && !principal.scopes.includes("read");
-    if (!hidden) throw error;
-    throw new OrchaError(error.code, error.message, { details: { sequence: error.details?.["sequence"] } });
+    throw shown(call, error);
   }
+}
+
+/** A conflict shows the session as it is, to callers that may read it. */
+function shown({ principal }: Call, error: unknown): unknown {
+  if (!(error instanceof OrchaError) || error.code !== "sequence_conflict" || principal.scopes.includes("read")) return error;
+  return new OrchaError(error.code, error.message, { details: { sequence: error.details?.["sequence"] } });
 }
 
 /** Says a history's fault as an error of the table; the message is the seed's phrase. */

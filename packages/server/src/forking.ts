@@ -11,6 +11,7 @@ import {
 } from "@orcha/contract";
 import { cancellations, placed, writeOfPlaced, type NewEvent } from "./batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
+import { checkSequence } from "./changes.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { breathe, chunk, readWholeEvent, type Reading, type SessionInput } from "./reading.ts";
 import { pinnedSequence } from "./store/page.ts";
@@ -60,11 +61,9 @@ export class Forking {
     return this.parts.reading.get(call, { agent: input.agent, sessionId });
   }
 
-  private checkSource({ ifSequence }: Call, { view, lease }: Current, { throughSequence }: ForkInput): void {
-    const { sequence } = view.snapshot;
-    if (ifSequence !== undefined && ifSequence !== sequence) {
-      throw new OrchaError("sequence_conflict", `the session is at sequence ${sequence}, not ${ifSequence}`, { details: { sequence } });
-    }
+  private checkSource(call: Call, current: Current, { throughSequence }: ForkInput): void {
+    checkSequence(call, current);
+    const { lease } = current;
     if (throughSequence === undefined && lease !== undefined && lease.until > this.parts.surroundings.now()) {
       throw new OrchaError("session_busy", "a run holds this session; fork a throughSequence of it");
     }

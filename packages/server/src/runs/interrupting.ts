@@ -1,7 +1,7 @@
 import { OrchaError, type Agents, type EventInput, type SessionSnapshot, type SubagentItem } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf, type NewEvent } from "../batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "../call.ts";
-import type { Changes } from "../changes.ts";
+import { checkSequence, type Changes } from "../changes.ts";
 import type { Idempotency } from "../idempotency.ts";
 import type { Reading, SessionInput } from "../reading.ts";
 import type { Current, Receipt, SessionRef, Store } from "../store/store.ts";
@@ -81,13 +81,11 @@ export class Interrupting {
     return this.parts.reading.get(call, input);
   }
 
-  private async checkSequence({ ifSequence }: Call, ref: SessionRef): Promise<void> {
-    if (ifSequence === undefined) return;
+  private async checkSequence(call: Call, ref: SessionRef): Promise<void> {
+    if (call.ifSequence === undefined) return;
     const current = await this.parts.store.read(ref, []);
     if (!current) throw sessionNotFound(ref.sessionId);
-    const { sequence } = current.view.snapshot;
-    if (sequence === ifSequence) return;
-    throw new OrchaError("sequence_conflict", `the session is at sequence ${sequence}, not ${ifSequence}`, { details: { sequence } });
+    checkSequence(call, current);
   }
 
   /** Writes the end of a run that didn't end itself. Answers the sessions that it had delegated. */
