@@ -368,10 +368,7 @@ function oneInput(): fc.Arbitrary<EventInput> {
         input("skill.requested", fc.record(call)),
         input("skill.loaded", fc.record({ callId: optional(callIds()), name: names(), alreadyLoaded: optional(fc.boolean()) })),
         input("skill.failed", fc.record({ callId: optional(callIds()), name: names(), error: errors() })),
-        input(
-          "evaluation.requested",
-          fc.record({ name: evaluation.name, expiresAt: fc.constant("2026-09-28T12:05:00.000Z"), attempt: fc.integer({ min: 1, max: 3 }) }, { requiredKeys: ["name"] }),
-        ),
+        input("evaluation.requested", fc.record({ name: evaluation.name })),
         input("evaluation.completed", fc.record({ ...evaluation, status: fc.constantFrom("passed" as const, "failed" as const), metrics: fc.constantFrom([], metrics), usage })),
         input("evaluation.failed", fc.record({ ...evaluation, error: fc.record({ message: texts() }) })),
       ),
@@ -408,11 +405,21 @@ function sessionInputs(): fc.Arbitrary<EventInputOf<"session.updated" | "session
   ) as fc.Arbitrary<EventInputOf<"session.updated" | "session.paused" | "session.resumed">>;
 }
 
+/** What a server says of its own work, which no caller may append. */
+function serverInputs(): fc.Arbitrary<LooseInput> {
+  const asked = { name: fc.constantFrom("response_quality", "tone"), expiresAt: fc.constant("2026-09-28T12:05:00.000Z"), attempt: fc.integer({ min: 1, max: 3 }) };
+  return fc.oneof(
+    input("run.started", fc.record({ host: fc.constant("server" as const), fence: fc.integer({ min: 1, max: 3 }) })),
+    input("evaluation.requested", fc.record(asked)),
+  );
+}
+
 /** Whole logs as a store holds them: `session.created`, then anything, sequences 1…n, times in any order. */
 export function eventLogs(size: { maxLength?: number } = {}): fc.Arbitrary<SessionEvent[]> {
   const piece = fc.oneof(
     { weight: 5, arbitrary: eventInputs({ maxLength: 8 }) },
     { weight: 1, arbitrary: sessionInputs().map((event): LooseInput[] => [event]) },
+    { weight: 1, arbitrary: serverInputs().map((event): LooseInput[] => [event]) },
   );
   const ending = optional(input("session.completed", fc.record({ status: fc.constantFrom("completed" as const, "failed" as const) })));
   return fc

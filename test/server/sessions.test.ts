@@ -146,6 +146,19 @@ describeStores("sessions", (make) => {
     expect(error?.details?.path).toBe("events[0].type");
   });
 
+  test.each([
+    ["run.started", { host: "server" }, "host"],
+    ["run.started", { fence: 1 }, "fence"],
+    ["evaluation.requested", { name: "response_quality", expiresAt: "2026-09-28T12:00:00Z" }, "expiresAt"],
+    ["evaluation.requested", { name: "response_quality", attempt: 1 }, "attempt"],
+  ])("append refuses %s with %j: a server would take that work for its own, and do it for callers that may not run", async (type, data, field) => {
+    const orcha = clientOf(await make());
+    const { sessionId } = await orcha.supportAgent.create();
+    const { error } = await orcha.supportAgent.append.safe(sessionId, { events: [{ type, data, run: 1 } as unknown as EventInput] });
+    expect(error).toMatchObject({ code: "invalid_input", details: { path: `events[0].data.${field}` } });
+    expect((await orcha.supportAgent.get(sessionId)).sequence).toBe(1);
+  });
+
   test("append refuses given sequences, empty batches, both kinds at once, and more than 1,000", async () => {
     const { rpc } = appOf(await make());
     const ref = { agent: "supportAgent", sessionId: "s" };

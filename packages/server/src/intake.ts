@@ -12,11 +12,18 @@ import {
   timestampSchema,
   type EventInput,
   type EventOf,
+  type EventType,
   type Path,
 } from "@orcha/contract";
 import * as v from "valibot";
 
 const envelopeKeys = ["type", "data", "timestamp", "run"];
+
+/** What a server says of work of its own, and goes on with: with these, whoever may write could have it run an agent. */
+const ownFields: { readonly [T in EventType]?: readonly string[] } = {
+  "run.started": ["host", "fence"],
+  "evaluation.requested": ["expiresAt", "attempt"],
+};
 
 /** Checks events that a caller appends. Throws `invalid_input` with the path of the first fault. */
 export function readEvents(events: readonly unknown[]): EventInput[] {
@@ -45,6 +52,8 @@ function readEvent(event: unknown, path: Path): EventInput {
   if (!isEventType(type)) throw invalidInput([...path, "type"], `is unknown: ${JSON.stringify(type.slice(0, 80))}`);
   if (!isPlainObject(data)) throw invalidInput([...path, "data"], "must be an object");
   checkSchema(eventDataSchemas[type], data, [...path, "data"]);
+  const own = ownFields[type]?.find((field) => data[field] !== undefined);
+  if (own !== undefined) throw invalidInput([...path, "data", own], "belongs to the server: leave it out of what runs elsewhere");
   if (timestamp !== undefined) checkSchema(timestampSchema, timestamp, [...path, "timestamp"]);
   if (run !== undefined && !(Number.isSafeInteger(run) && Number(run) >= 1)) {
     throw invalidInput([...path, "run"], "must be an integer from 1");
