@@ -159,6 +159,33 @@ describeStores("sessions", (make) => {
     expect((await orcha.supportAgent.get(sessionId)).sequence).toBe(1);
   });
 
+  test.each(["2026-02-30T00:00:00Z", "2025-02-29T12:00:00.5Z", "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z"])(
+    "append refuses %s, a time that does not exist",
+    async (timestamp) => {
+      const orcha = clientOf(await make());
+      const { sessionId } = await orcha.supportAgent.create();
+      const { error } = await orcha.supportAgent.append.safe(sessionId, { events: [{ ...asks, timestamp }] });
+      expect(error).toMatchObject({ code: "invalid_input", details: { path: "events[0].timestamp" } });
+    },
+  );
+
+  test("times of any year that exist are kept as they are, and order the list", async () => {
+    const orcha = clientOf(await make());
+    const times = ["9999-12-31T23:59:59.999999999Z", "2024-02-29T12:00:00Z", "1969-12-31T23:59:59.5Z", "0000-01-01T00:00:00Z"];
+    for (const [index, timestamp] of times.toReversed().entries()) {
+      await orcha.supportAgent.create({ sessionId: `at_${index}` });
+      await orcha.supportAgent.append(`at_${index}`, { events: [{ ...asks, timestamp }] });
+    }
+    const listed: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { items, nextCursor } = await orcha.supportAgent.list({ pageSize: 1, ...(cursor === undefined ? {} : { cursor }) });
+      listed.push(...items.map(({ updatedAt }) => updatedAt));
+      cursor = nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect(listed).toEqual(times);
+  });
+
   test("append refuses given sequences, empty batches, both kinds at once, and more than 1,000", async () => {
     const { rpc } = appOf(await make());
     const ref = { agent: "supportAgent", sessionId: "s" };
