@@ -133,7 +133,11 @@ describe("the file", () => {
     const folder = await folders();
     await writeFile(join(folder, "orcha.db"), "not a database, but long enough to be read as a header of one, surely. ".repeat(20));
     await expect(sqliteIn(folder)).rejects.toMatchObject({ code: "storage_error" });
-    await expect(sqliteIn(join(folder, "missing"))).rejects.toThrow(/director/);
+  });
+
+  test("in a directory that is not there is a storage_error that says so", async () => {
+    const folder = join(await folders(), "data");
+    await expect(sqliteIn(folder)).rejects.toMatchObject({ code: "storage_error", message: expect.stringContaining("directory") });
   });
 
   test("opened by several at once is migrated once", async () => {

@@ -29,6 +29,10 @@ function isBusy(error: unknown): boolean {
 }
 
 function toStorageError(error: unknown): unknown {
+  // What better-sqlite3 throws before it asks SQLite.
+  if (error instanceof TypeError && error.message.startsWith("Cannot open database because the directory")) {
+    return new OrchaError("storage_error", "the directory of the database file does not exist: make it, or name another file", { cause: error });
+  }
   // What better-sqlite3 throws once its file is closed; what was under way then is tried elsewhere.
   if (error instanceof TypeError && error.message === "The database connection is not open") {
     return new OrchaError("storage_error", "the store is closed", { cause: error });
