@@ -73,6 +73,16 @@ describeStores("fork", (make) => {
     expect(await codeOf(orcha.researcher.fork("first"))).toBe("session_not_found");
   });
 
+  test("ends the delegations that are under way: the copy can't go on with the first one's children", async () => {
+    const { orcha } = await given();
+    const child = { callId: "call_124", agent: "researcher", sessionId: "child" };
+    await orcha.supportAgent.append("first", { events: [{ type: "subagent.initiated", run: 1, data: child }] });
+    const copy = await orcha.supportAgent.fork("first");
+    expect(copy.runStatus).toBe("stopped");
+    const items = [(await orcha.supportAgent.history(copy.sessionId)).items.at(-1), (await orcha.supportAgent.history("first")).items.at(-1)];
+    expect(items).toMatchObject([{ type: "subagent", status: "failed" }, { type: "subagent", status: "running" }]);
+  });
+
   test("of a completed session goes on from before its end", async () => {
     const { orcha } = await given();
     await orcha.supportAgent.complete("first");

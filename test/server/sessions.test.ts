@@ -69,7 +69,13 @@ describeStores("sessions", (make) => {
   test("complete ends what waits, and leaves reads, update and delete", async () => {
     const orcha = clientOf(await make());
     const { sessionId } = await orcha.supportAgent.create();
-    const events: EventInput[] = [asks, { type: "action.requested", data: { callId: "a", name: "lookup_order", arguments: {} } }];
+    const events: EventInput[] = [
+      asks,
+      { type: "action.requested", data: { callId: "a", name: "lookup_order", arguments: {} } },
+      { type: "subagent.initiated", data: { callId: "b", agent: "researcher", sessionId: "child_1" } },
+      { type: "subagent.initiated", data: { callId: "b", agent: "researcher", sessionId: "child_2" } },
+      { type: "subagent.paused", data: { callId: "b", agent: "researcher", sessionId: "child_2", status: "waiting_for_client_action" } },
+    ];
     await orcha.supportAgent.append(sessionId, { events });
     const completed = await orcha.supportAgent.complete(sessionId, { status: "failed", summary: "Gave up." });
     expect(completed).toMatchObject({ status: "completed", pendingClientActions: [], runStatus: "stopped" });
@@ -77,6 +83,8 @@ describeStores("sessions", (make) => {
     expect(items).toMatchObject([
       { type: "client_action", status: "failed", outcome: "cancelled" },
       { type: "action", status: "failed", errorCode: "cancelled" },
+      { type: "subagent", childSessionId: "child_1", status: "failed" },
+      { type: "subagent", childSessionId: "child_2", status: "failed" },
       { type: "session_completed", status: "failed", summary: "Gave up." },
     ]);
     for (const write of [

@@ -9,6 +9,8 @@ export interface OpenItem {
   position: number;
   callId: string;
   name: string;
+  /** Of a subagent. */
+  childSessionId?: string;
 }
 
 /** An evaluation that was asked for and has no outcome yet. */
@@ -92,7 +94,8 @@ function remember(items: Map<string, PlacedItem[]>, open: Map<number, OpenItem>,
   }
   const { type } = item;
   if ((type === "action" || type === "client_action" || type === "subagent") && isOpen(item)) {
-    open.set(position, { type, position, callId: item.callId, name: item.name });
+    const child = type === "subagent" ? { childSessionId: item.childSessionId } : {};
+    open.set(position, { type, position, callId: item.callId, name: item.name, ...child });
   } else open.delete(position);
 }
 

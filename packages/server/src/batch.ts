@@ -191,5 +191,10 @@ export function cancellations(view: SessionView, reason: string): NewEvent[] {
   const failed = new OpenCalls(view, "action")
     .takeAll()
     .map((call): NewEvent => ({ type: "action.failed", data: { ...call, error, synthetic: true } }));
-  return [...failed, ...cancelledEvents(new OpenCalls(view, "client_action").takeAll())];
+  const left = view.open.flatMap(({ type, callId, name, childSessionId: sessionId }): NewEvent[] =>
+    type === "subagent" && sessionId !== undefined
+      ? [{ type: "subagent.failed", data: { callId, agent: name, sessionId, status: "cancelled", error } }]
+      : [],
+  );
+  return [...failed, ...left, ...cancelledEvents(new OpenCalls(view, "client_action").takeAll())];
 }
