@@ -197,6 +197,28 @@ test("a syntax error inside of an operation is the server's fault, not the body'
   expect(told).toEqual(["SyntaxError: Unexpected end of JSON input"]);
 });
 
+test.each([
+  ["/rpc/append", {}],
+  ["/rpc/append", { "content-length": "1000" }],
+  ["/rpc/history", { "content-length": "1000" }],
+  ["/api/agents/supportAgent/sessions", {}],
+  ["/api/agents/supportAgent/sessions", { "content-length": "1000" }],
+])("a body that breaks off at %s with %j is not the server's fault", async (path, headers) => {
+  const told: unknown[] = [];
+  const { request } = appOf(memoryStore(), { onError: (error) => told.push(error) });
+  const body = new ReadableStream({
+    pull(controller) {
+      if (controller.desiredSize === 1) controller.enqueue(new TextEncoder().encode('{"json":'));
+      else controller.error(new Error("aborted"));
+    },
+  }, { highWaterMark: 2 });
+  const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body, duplex: "half" as const };
+  const response = await request(new Request(`http://orcha.test${path}`, init));
+  expect(response.status).toBe(errorTable.aborted.status);
+  expect(await response.text()).toContain('"aborted"');
+  expect(told).toEqual([]);
+});
+
 function formData(): FormData {
   const form = new FormData();
   form.set("data", '{"json":{"agent":"supportAgent"}}');

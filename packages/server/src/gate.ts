@@ -15,15 +15,28 @@ export function isBodiless(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Reads a JSON body; nothing where it is empty. Throws `invalid_input`, and `unsupported_format` for another type. */
+/**
+ * Reads a JSON body; nothing where it is empty. Throws `invalid_input`, `unsupported_format` for another type, and
+ * `aborted` where it breaks off.
+ */
 export async function readJson(request: Request): Promise<unknown> {
-  const text = await request.text();
+  const text = await whole(request.text());
   if (text === "") return undefined;
   if (!isJson(request.headers)) throw unsupported();
   try {
     return JSON.parse(text);
   } catch (cause) {
     throw notJson(cause);
+  }
+}
+
+/** Waits for a body. Throws `aborted` where it breaks off: that is nobody's fault, and nobody is left to be answered. */
+export async function whole<T>(body: Promise<T>): Promise<T> {
+  try {
+    return await body;
+  } catch (error) {
+    if (error instanceof OrchaError || error instanceof SyntaxError) throw error;
+    throw new OrchaError("aborted", "the caller went away before the end of the body", { cause: error });
   }
 }
 

@@ -1,7 +1,7 @@
 import { maxBodyBytes, OrchaError } from "@orcha/contract";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { isBodiless } from "./gate.ts";
+import { isBodiless, whole } from "./gate.ts";
 
 const counted = bodyLimit({
   maxSize: maxBodyBytes,
@@ -16,7 +16,7 @@ export async function limitBody(context: Context): Promise<void> {
   if (isBodiless(method)) return;
   // HTTP keeps a body to the length that it tells; asking Node's adapter for the body itself costs more than a read.
   const length = headers.get("content-length");
-  if (length === null || headers.has("transfer-encoding")) await counted(context, async () => {});
+  if (length === null || headers.has("transfer-encoding")) await whole(counted(context, async () => {}));
   else if (Number.parseInt(length, 10) > maxBodyBytes) throw tooLarge();
 }
 

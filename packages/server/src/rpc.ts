@@ -11,7 +11,7 @@ import { FetchHandler } from "@orpc/server/fetch";
 import { StandardHandler, StandardRPCMatcher, type StandardCodec } from "@orpc/server/standard";
 import type { Call } from "./call.ts";
 import { toOrchaError, toWire } from "./failure.ts";
-import { notJson, readJson } from "./gate.ts";
+import { notJson, readJson, whole } from "./gate.ts";
 import { jsonReply, type Reply } from "./reply.ts";
 import type { OrchaRouter, RequestContext } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
@@ -35,7 +35,7 @@ const codec: StandardCodec = {
 /** Here, and nowhere later, a syntax error is the caller's. */
 async function parsed(body: Promise<unknown>): Promise<unknown> {
   try {
-    return await body;
+    return await whole(body);
   } catch (error) {
     throw error instanceof SyntaxError ? notJson(error) : error;
   }
