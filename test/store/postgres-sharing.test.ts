@@ -1,10 +1,10 @@
 import { createSessions, memoryStore, type Sessions } from "@orcha/server";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { agents } from "../agents.ts";
 import { codeOf, surroundings } from "../harness.ts";
 import { temporarySchemas } from "../stores.ts";
-import { call, completed, name, ref, requested, said, sequencesOf, tracedStore, upTo } from "./postgres-bed.ts";
+import { beside, call, completed, name, ref, requested, said, sequencesOf, tracedStore, upTo } from "./postgres-bed.ts";
 
 const schemas = temporarySchemas();
 
@@ -80,6 +80,28 @@ describe("two servers on one schema", () => {
     await a.store.delete(ref, now);
     expect(await codeOf(b.sessions.writing.append(call, { ...name, events: [said("gone")] }))).toBe("session_not_found");
     expect(await codeOf(b.sessions.writing.create(call, name))).toBe("session_exists");
+  });
+
+  test("an answer in the making that comes while its session is deleted is not left behind", async () => {
+    const schema = schemas();
+    const here = await tracedStore(schema);
+    const there = await tracedStore(schema);
+    await here.sessions.writing.create(call, { ...name, metadata: { held: true } });
+    const now = Date.now();
+    const lease = await there.store.takeLease(ref, { owner: "there", until: now + 60_000, now });
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}%'`;
+    await beside(async (client) => {
+      // Holds up the deletion behind its look at drafts.
+      await client.query(`BEGIN; SELECT FROM "${schema}".session_metadata FOR UPDATE`);
+      const deleting = here.store.delete(ref, now);
+      await vi.waitFor(async () => expect(await beside((other) => other.query(waiting))).toMatchObject({ rowCount: 1 }), 10_000);
+      let isOver = false;
+      const saving = there.store.saveDraft(ref, { fence: lease?.fence ?? 0, body: '{"text":"secret"}' }).finally(() => (isOver = true));
+      await vi.waitFor(async () => expect(isOver || (await beside((other) => other.query(waiting))).rowCount === 2).toBe(true), 10_000);
+      await client.query("ROLLBACK");
+      expect(await Promise.all([deleting, saving])).toEqual([true, false]);
+    });
+    expect(await beside((client) => client.query(`SELECT body FROM "${schema}".drafts`))).toMatchObject({ rows: [] });
   });
 
   test("the same keyed write on both is one event and one answer", async () => {

@@ -141,11 +141,12 @@ export function postgresStatements(tables: Tables) {
        WHERE key = $1 AND lease_until = $5 AND lease_fence = $6 AND deleted_at IS NULL RETURNING key`,
     ),
     endLease: statement("end-lease", `UPDATE ${sessions} SET lease_until = $5 WHERE ${named} AND lease_fence = $4`),
-    /** $4: the fence; $5: the body. */
+    /** $4: the fence; $5: the body. A deletion under way is waited for: what it didn't see would stay. */
     saveDraft: statement<{ session: number }>(
       "save-draft",
       `INSERT INTO ${drafts} (session, fence, body)
        SELECT key, $4::integer, $5::text FROM ${sessions} WHERE ${named} AND lease_fence = $4::integer
+       FOR KEY SHARE
        ON CONFLICT (session) DO UPDATE SET fence = excluded.fence, body = excluded.body RETURNING session`,
     ),
     draft: statement<{ fence: number; body: string }>(
