@@ -137,6 +137,8 @@ describeStores("history pages", (make) => {
     const orcha = clientOf(await make());
     const { error } = await orcha.supportAgent.history.safe("ses_nowhere", { page: 0 });
     expect(error?.code).toBe("invalid_input");
+    const messages = "hello" as unknown as [];
+    expect((await orcha.supportAgent.append.safe("ses_nowhere", { messages })).error?.code).toBe("history_invalid");
   });
 
   test("events page by sequence", async () => {

@@ -197,7 +197,9 @@ function planOf({ messages, events }: AppendInput): { lookups: string[]; plan: P
     const inputs = readEvents(events);
     return { lookups: lookupsOfBatch(inputs), plan: () => ({ events: inputs, findings: [] }) };
   }
-  if (Array.isArray(messages)) checkCount(messages.length, "messages");
+  // What needs no session to be seen is refused before the session is looked for.
+  if (!Array.isArray(messages)) validated(() => validateContinuation(messages, new Map()));
+  else checkCount(messages.length, "messages");
   const ids = referredCallIds(messages);
   return {
     lookups: ids.flatMap((id) => [lookupKey("action", id), lookupKey("client-action", id)]),
