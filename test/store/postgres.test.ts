@@ -1,4 +1,5 @@
-import { expect, describe, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { expect, describe, inject, onTestFinished, test } from "vitest";
 import { appOf, clientOf, codeOf } from "../harness.ts";
 import { postgresIn, temporarySchemas } from "../stores.ts";
 import { beside, call, completed, name, ref, requested, said, sequencesOf, tracedStore, upTo, type Traced } from "./postgres-bed.ts";
@@ -79,6 +80,16 @@ async function planOf({ sql, values }: Traced): Promise<{ node: string; rows: nu
   ];
   return rows.flatMap((row) => row["QUERY PLAN"].flatMap(({ Plan }) => nodes(Plan)));
 }
+
+test("a database of an encoding that can't hold every text is refused, with what to do", async () => {
+  const database = `latin_${randomUUID().replaceAll("-", "")}`;
+  await beside((client) => client.query(`CREATE DATABASE ${database} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`));
+  onTestFinished(() => beside(async (client) => void (await client.query(`DROP DATABASE ${database} WITH (FORCE)`))));
+  const url = new URL(inject("postgresUrl"));
+  url.pathname = `/${database}`;
+  const opening = postgresIn("orcha", { connectionString: url.href });
+  await expect(opening).rejects.toMatchObject({ code: "storage_error", message: expect.stringMatching(/LATIN1.*ENCODING 'UTF8'/) });
+});
 
 describe("the schema", () => {
   test("opened by several at once is migrated once", async () => {

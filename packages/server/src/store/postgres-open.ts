@@ -13,7 +13,13 @@ export interface PostgresParts {
   statements: Statements;
 }
 
-/** Opens a pool and brings the schema up to date. Throws `storage_error` for a foreign or a newer schema. */
+/** The oldest Postgres that knows every function of the statements: `string_to_table` is of version 14. */
+const oldest = 14;
+
+/**
+ * Opens a pool and brings the schema up to date. Throws `storage_error` for a foreign or a newer schema, and for a
+ * database that can't hold what sessions hold.
+ */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresParts> {
   const { schema = "orcha" } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
@@ -21,6 +27,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresPa
   }
   const connections = openConnections(options);
   try {
+    await checkDatabase(connections.query);
     if ((await versionOf(connections.query, schema)) !== newestOf(schema)) {
       await connections.transaction((query) => migrate(query, schema));
     }
@@ -30,6 +37,19 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresPa
   }
   const tables: Tables = (name) => `"${schema}".${name}`;
   return { connections, tables, statements: postgresStatements(tables) };
+}
+
+/** Said at the start, or every write would fail without a word of why. */
+async function checkDatabase(query: Query): Promise<void> {
+  const [found] = await query<{ version: number; encoding: string }>({
+    text: "SELECT current_setting('server_version_num')::integer / 10000 AS version, current_setting('server_encoding') AS encoding",
+  });
+  if (!found) return;
+  const { version, encoding } = found;
+  if (version < oldest) throw new OrchaError("storage_error", `the database is Postgres ${version}; Orcha needs ${oldest} or newer`);
+  if (encoding !== "UTF8") {
+    throw new OrchaError("storage_error", `the database is encoded in ${encoding}, which can't hold every text: make it with ENCODING 'UTF8'`);
+  }
 }
 
 function newestOf(schema: string): number {
