@@ -86,6 +86,16 @@ describeStores("idempotency keys", (make) => {
     expect((await orcha.supportAgent.create(once)).sessionId).not.toBe(second.sessionId);
   });
 
+  test("a refusal quotes no more of a history than says which value it means", async () => {
+    const { rpc } = appOf(await make());
+    const long = "x".repeat(100_000);
+    const refusedAs = async (message: object) => (await rpc("restore", { agent: "supportAgent", messages: [message] }, { "idempotency-key": "k" })).text;
+    expect(await refusedAs({ role: long, content: "" })).toContain('unknown role \\"xxx');
+    expect((await refusedAs({ role: long, content: "" })).length).toBeLessThan(2000);
+    expect((await refusedAs({ role: "tool", content: "", tool_call_id: long })).length).toBeLessThan(2000);
+    expect((await refusedAs({ role: "user", content: "hi", [long]: 1 })).length).toBeLessThan(2000);
+  });
+
   test("a conflict of sequences shows the session as it is", async () => {
     const orcha = clientOf(await make());
     const { sessionId } = await orcha.supportAgent.create();

@@ -211,7 +211,7 @@ function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
     }
     const ignored = Object.keys(raw).filter((key) => !isKept(role, key));
     if (ignored.length > 0) {
-      findings.push(info("field_ignored", index, [ignored[0] ?? ""], `message at index ${index}: left out ${ignored.join(", ")}`));
+      findings.push(info("field_ignored", index, [short(ignored[0] ?? "")], `message at index ${index}: left out ${short(ignored.join(", "))}`));
     }
     messages.push(message);
   }
@@ -281,10 +281,15 @@ function missing({ id, call }: { id: string; call: Call }): Finding {
   };
 }
 
-/** Prints a value that should have been a string. */
+/** Prints a value that should have been another string, as much of it as tells which one it is. */
 export function print(value: unknown): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return short(value);
   return typeof value === "object" && value !== null ? (Array.isArray(value) ? "array" : "object") : String(value);
+}
+
+/** What a finding quotes goes into errors and receipts, where no content belongs. */
+function short(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
 }
 
 function finding(severity: Finding["severity"], code: FindingCode, index: number, path: Path, message: string): Finding {
