@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSessions, type Call } from "@orcha/server";
+import { createSessions, type Call, type Store } from "@orcha/server";
 import { sqliteStore } from "@orcha/server/sqlite";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import { sqliteIn, temporaryFolders } from "../stores.ts";
 const folders = temporaryFolders();
 const call: Call = { principal: { tenant: "default", scopes: ["read", "log", "write"] } };
 const ref = { agent: "supportAgent", sessionId: "long" };
+const named = { tenant: "default", ...ref };
 
 describe("one page of a long session", () => {
   test("100,000 items: at most 3 statements and 52 rows, at any page", { timeout: 60_000 }, async () => {
@@ -138,6 +139,31 @@ describe("the file", () => {
   test("in a directory that is not there is a storage_error that says so", async () => {
     const folder = join(await folders(), "data");
     await expect(sqliteIn(folder)).rejects.toMatchObject({ code: "storage_error", message: expect.stringContaining("directory") });
+  });
+
+  test.each<[name: string, table: RegExp, read: (store: Store) => Promise<unknown>]>([
+    ["events", /FROM events/, (store) => store.events(named, 1, 3)],
+    ["a page of events", /FROM events/, (store) => store.eventPage(named, { page: 1, pageSize: 5 })],
+    ["a page of items", /FROM items/, (store) => store.historyPage(named, { page: 1, pageSize: 5 })],
+    ["what changed", /FROM events/, (store) => store.changed(named, { after: 1, through: 3, lookups: [] })],
+  ])("that another process removes a session from in the middle of a read has none of it: %s", async (_name, table, read) => {
+    const folder = await folders();
+    const other = await sqliteIn(folder);
+    let isArmed = false;
+    const store = await sqliteIn(folder, {
+      trace: (sql) => {
+        if (!isArmed || !table.test(sql)) return;
+        isArmed = false;
+        // The deletion happens before this call returns, and so before the statement reads.
+        void other.delete(named, 1);
+      },
+    });
+    const { writing } = createSessions(agents, store);
+    await writing.restore(call, { ...ref, messages: [{ role: "user", content: "a" }, { role: "user", content: "b" }] });
+    expect(await read(store)).toBeDefined();
+    isArmed = true;
+    expect(await read(store)).toBeUndefined();
+    await Promise.all([store.close(), other.close()]);
   });
 
   test("opened by several at once is migrated once", async () => {

@@ -108,22 +108,12 @@ function damaged(sequence: number): OrchaError {
   return new OrchaError("storage_error", `event ${sequence} of the session is damaged; fork an earlier throughSequence`);
 }
 
-function endingsOf({ view, versions }: Advance): NewEvent[] {
+function endingsOf(view: SessionView): NewEvent[] {
   const reason = "the session was forked";
   const error = { code: "cancelled", message: reason };
   const unjudged = view.judging.map(({ name, run }): NewEvent => ({ type: "evaluation.failed", ...(run === undefined ? {} : { run }), data: { name, error } }));
-  const endings = [...cancellations(view, reason), ...endedDelegations(view, versions, error), ...unjudged];
+  const endings = [...cancellations(view, reason), ...unjudged];
   const { runStatus } = view.snapshot;
   const isOver = runStatus === undefined || runStatus === "completed" || runStatus === "failed" || runStatus === "stopped";
   return isOver ? endings : [...endings, { type: "run.stopped", data: { reason: "cancelled" } }];
-}
-
-/** What a child still did belongs to the first session alone. */
-function endedDelegations({ open }: SessionView, versions: readonly ItemVersion[], error: EventError): NewEvent[] {
-  return open.flatMap(({ type, position }): NewEvent[] => {
-    const item = type === "subagent" ? versions.findLast((version) => version.position === position)?.item : undefined;
-    if (item?.type !== "subagent" || item.status !== "running") return [];
-    const { callId, name, childSessionId } = item;
-    return [{ type: "subagent.failed", data: { callId, agent: name, sessionId: childSessionId, status: "failed", error } }];
-  });
 }

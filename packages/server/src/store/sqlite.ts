@@ -59,6 +59,11 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
     return statements.readSession.get(tenant, agent, sessionId);
   }
 
+  /** What several statements read, or nothing where another process removed the session between two of them. */
+  function unlessGone<T>(ref: SessionRef, isWhole: boolean, found: T): T | undefined {
+    return isWhole || read(ref) ? found : undefined;
+  }
+
   return {
     create: (ref, write) =>
       telling(
@@ -104,7 +109,7 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         if (bodies.length === end - start) return { snapshot, throughSequence, total, start, bodies };
         // An older view, or another process wrote between the two statements: items may have to be shown as they were.
         const past = statements.pastItemPage.all(throughSequence, throughSequence, key, start, key, end);
-        return { snapshot, throughSequence, total, start, bodies: past };
+        return unlessGone(ref, past.length === end - start, { snapshot, throughSequence, total, start, bodies: past });
       }),
 
     eventPage: (ref, query) =>
@@ -115,13 +120,16 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         const throughSequence = pinnedSequence(sequence, query);
         const { start, end } = pageWindow(throughSequence, query);
         const bodies = statements.eventRange.all(key, start + 1, key, end);
-        return { snapshot, throughSequence, total: throughSequence, start, bodies };
+        return unlessGone(ref, bodies.length === end - start, { snapshot, throughSequence, total: throughSequence, start, bodies });
       }),
 
     events: (ref, from, to) =>
       whenFree(() => {
-        const key = read(ref)?.[0];
-        return key === undefined ? undefined : statements.eventRange.all(key, from, key, to);
+        const row = read(ref);
+        if (!row) return undefined;
+        const [key, sequence] = row;
+        const bodies = statements.eventRange.all(key, from, key, to);
+        return unlessGone(ref, bodies.length === Math.max(0, Math.min(to, sequence) - from + 1), bodies);
       }),
 
     changed: (ref, { after, through, lookups }) =>
@@ -131,7 +139,8 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         const [key, , , snapshot] = row;
         const [first, last] = [after, through].map((sequence) => statements.itemCountAt.get(key, sequence) ?? 0);
         const older = lookups.length === 0 ? [] : statements.changedOlder.all(key, JSON.stringify(lookups), first ?? 0, after);
-        return { snapshot, items: [...older, ...statements.changedItems.all(key, first ?? 0, key, last ?? 0)] };
+        const items = [...older, ...statements.changedItems.all(key, first ?? 0, key, last ?? 0)];
+        return unlessGone(ref, false, { snapshot, items });
       }),
 
     listen: (onNews) => news.listen(onNews),
