@@ -111,8 +111,9 @@ describeStores("fork", (make) => {
     expect(copy.runStatus).toBe("stopped");
     const { items } = await orcha.supportAgent.history(copy.sessionId);
     expect(items.at(-1)).toMatchObject({ type: "subagent", callId: "call_sub", status: "failed" });
-    expect((await orcha.supportAgent.events(copy.sessionId)).events.slice(-2)).toMatchObject([
+    expect((await orcha.supportAgent.events(copy.sessionId)).events.slice(-3)).toMatchObject([
       { type: "subagent.failed", data: { ...delegation, error: { code: "cancelled" } } },
+      { type: "client_action.resolved" },
       { type: "run.stopped" },
     ]);
   });

@@ -1,14 +1,4 @@
-import {
-  advance,
-  OrchaError,
-  type Advance,
-  type Agents,
-  type EventError,
-  type ItemVersion,
-  type SessionEvent,
-  type SessionSnapshot,
-  type SessionView,
-} from "@orcha/contract";
+import { advance, OrchaError, type Agents, type SessionEvent, type SessionSnapshot, type SessionView } from "@orcha/contract";
 import { cancellations, placed, writeOfPlaced, type NewEvent } from "./batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
 import { checkSequence } from "./changes.ts";
@@ -53,7 +43,7 @@ export class Forking {
       this.checkSource(call, current, input);
       const copy = { ...ref, sessionId: this.parts.surroundings.sessionId() };
       const events = await this.copyOf(call, input, current, copy.sessionId);
-      const endings = placed(endingsOf(advance(undefined, new Map(), events)), events.length + 1, authorOf(call, this.parts.surroundings));
+      const endings = placed(endingsOf(advance(undefined, new Map(), events).view), events.length + 1, authorOf(call, this.parts.surroundings));
       const outcome = { sessionId: copy.sessionId };
       await this.parts.store.create(copy, writeOfPlaced([...events, ...endings], undefined, seal(outcome)));
       return outcome;
