@@ -115,9 +115,16 @@ describeStores("interruptions", (make) => {
 
   test("stop from another server doesn't repeat an answer that the log has, though its draft is stored still", async () => {
     const store = await make();
+    // As a database leaves it that stores a draft behind its server's back, after the answer.
     const keeping = new Proxy(plugged(store).store, {
-      get: (target, key, receiver) =>
-        key === "saveDraft" ? async (...[ref, draft]: Parameters<typeof store.saveDraft>) => draft.body !== "{}" && store.saveDraft(ref, draft) : Reflect.get(target, key, receiver),
+      get(target, key, receiver): unknown {
+        if (key !== "append") return Reflect.get(target, key, receiver);
+        return (...[of, lookups, decide, condition]: Parameters<typeof store.append>) =>
+          target.append(of, lookups, (current) => {
+            const { write, result } = decide(current);
+            return write ? { write: { ...write, endsDraft: false }, result } : { result };
+          }, condition);
+      },
     });
     const look = { name: "lookup_order", arguments: { orderId: "A-1" } };
     const one = bedOf(keeping, { support: [{ text: "Let me look that up for you.", chunkSize: 4, delayMs: 100, toolCalls: [look] }, { text: "Sent.", delayMs: 60_000 }] });

@@ -205,9 +205,13 @@ describeStores("a store", (make) => {
     expect(await store.draft(ref)).toBeUndefined();
     expect(await store.saveDraft(ref, { fence: 1, body: '{"text":"Hel"}' })).toBe(true);
     expect(await store.saveDraft(ref, { fence: 1, body: '{"text":"Hello"}' })).toBe(true);
+    expect(await store.draft(ref)).toEqual({ fence: 1, body: '{"text":"Hello"}' });
     await store.takeLease(ref, { owner: "two", until: 5000, now: 3000 });
     expect(await store.saveDraft(ref, { fence: 1, body: '{"text":"Hello w"}' })).toBe(false);
-    expect(await store.draft(ref)).toEqual({ fence: 1, body: '{"text":"Hello"}' });
+    expect(await store.draft(ref)).toBeUndefined();
+    expect(await store.saveDraft(ref, { fence: 2, body: '{"text":"Hi"}' })).toBe(true);
+    await store.append(ref, [], (current) => ({ write: { ...writeOf([requested], current), endsDraft: true }, result: 0 }));
+    expect(await store.draft(ref)).toBeUndefined();
     const elsewhere = { ...ref, tenant: "rival" };
     expect([await store.saveDraft(elsewhere, { fence: 1, body: "{}" }), await store.draft(elsewhere)]).toEqual([false, undefined]);
     await store.delete(ref, 1);

@@ -13,10 +13,7 @@ export interface DraftText {
 /** How often the answer in the making is stored, in milliseconds: never for each token. */
 const intervalMs = 400;
 
-/**
- * What of a draft the log doesn't have: the text of the round that the lease's holder is at. A draft stays stored for a
- * moment after its text is in the log.
- */
+/** What of a draft the log doesn't have: the text of the round that the lease's holder is at. */
 export function unlogged(draft: Draft | undefined, run: LastRun | undefined, lease: Lease | undefined): DraftText | undefined {
   const text = draft && readDraft(draft.body);
   const isHeld = lease !== undefined && lease.until > 0 && draft?.fence === lease.fence;
@@ -58,28 +55,32 @@ export class DraftKeeper {
     }, intervalMs);
   }
 
-  /** The text is about to be in the log. */
-  stop(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.newest = undefined;
-  }
-
-  /** Takes back what was stored, once it is in the log: it would be told again to whoever comes. Never rejects. */
-  async clear(): Promise<void> {
-    if (!this.saving) return;
-    await this.saving;
+  /**
+   * The text is about to be in the log: tells whether the write has anything to take back. Waits for what is being
+   * stored, which would come behind that write.
+   */
+  async end(): Promise<boolean> {
+    this.halt();
+    const { saving } = this;
     this.saving = undefined;
-    await this.store.saveDraft(this.ref, { fence: this.fence, body: "{}" }).catch(() => false);
+    await saving;
+    return saving !== undefined;
   }
 
   /** Ends the keeping; with `save`, what is known is stored once more. */
   async close(save: boolean): Promise<void> {
-    clearTimeout(this.timer);
-    const draft = this.newest;
-    this.newest = undefined;
+    const draft = this.halt();
+    await this.saving;
     if (!save || !draft) return;
     await this.store.saveDraft(this.ref, { fence: this.fence, body: JSON.stringify(draft) }).catch(() => false);
+  }
+
+  private halt(): DraftText | undefined {
+    const { newest } = this;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.newest = undefined;
+    return newest;
   }
 
   private async save(): Promise<void> {

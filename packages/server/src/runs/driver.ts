@@ -67,12 +67,9 @@ export class Driver {
         }
         const { events } = step.value;
         const isSaid = events.some(({ type }) => type === "message.created");
-        if (isSaid) {
-          drafts.stop();
-          live.hide();
-        }
-        await this.append(ref, live, keeper, events, onCompleted);
-        if (isSaid) void drafts.clear();
+        if (isSaid) live.hide();
+        const endsDraft = isSaid && (await drafts.end());
+        await this.append(ref, live, keeper, events, { onCompleted, endsDraft });
         this.tell(ref, live, events);
       }
     } catch (error) {
@@ -93,7 +90,7 @@ export class Driver {
     live: LiveRun,
     keeper: LeaseKeeper,
     events: readonly EventInput[],
-    onCompleted: () => readonly NewEvent[],
+    { onCompleted, endsDraft }: Pick<Drive, "onCompleted"> & Pick<SessionWrite, "endsDraft">,
   ): Promise<void> {
     const inputs = events.map((event): EventInput => (isOfSession(event) ? event : { ...event, run: live.number }));
     const following = events.flatMap((event): NewEvent[] => {
@@ -110,7 +107,7 @@ export class Driver {
       if (known !== undefined && known !== current.view.snapshot.sequence) return { result: false };
       const batch = [...completeBatch(inputs, current.view), ...following];
       const write = writeOf(batch, current, { now });
-      tried = isLast ? { ...write, lease: keeper.ended() } : write;
+      tried = { ...write, ...(isLast ? { lease: keeper.ended() } : {}), ...(endsDraft ? { endsDraft } : {}) };
       return { write: tried, result: true };
     };
     const done = await this.persist(live, keeper, async () => {

@@ -49,6 +49,7 @@ export function memoryStore(): Store {
     session.view = write.view;
     session.snapshot = JSON.stringify(write.view.snapshot);
     if (write.lease) session.lease = write.lease;
+    if (write.endsDraft) delete session.draft;
   }
 
   function childrenOf({ ref }: MemorySession): MemorySession[] {
@@ -226,7 +227,8 @@ export function memoryStore(): Store {
     },
 
     async draft(ref) {
-      return sessions.get(sessionName(ref))?.draft;
+      const { draft, lease } = sessions.get(sessionName(ref)) ?? {};
+      return draft && draft.fence === lease?.fence ? draft : undefined;
     },
 
     async due({ agents, now, limit }) {

@@ -120,6 +120,7 @@ export class Appends {
     const { statement, values } = new WriteStatement(tables)
       .moveSession(head, write, row, newest)
       .receipt(ref, write.receipt)
+      .draft(write)
       .metadata(
         ref,
         { snapshot: head.view.snapshot, updatedAt: head.updatedAt },

@@ -151,7 +151,7 @@ export function postgresStatements(tables: Tables) {
     ),
     draft: statement<{ fence: number; body: string }>(
       "draft",
-      `SELECT d.fence, d.body FROM ${sessions} s JOIN ${drafts} d ON d.session = s.key WHERE ${named}`,
+      `SELECT d.fence, d.body FROM ${sessions} s JOIN ${drafts} d ON d.session = s.key AND d.fence = s.lease_fence WHERE ${named}`,
     ),
     /** $1: agents; $2: now; $3: how many. */
     due: statement<{ tenant: string; agent: string; id: string }>(

@@ -142,6 +142,12 @@ export class WriteStatement {
     );
   }
 
+  /** Takes the stored answer in the making back. */
+  draft({ endsDraft = false }: SessionWrite): this {
+    if (!endsDraft) return this;
+    return this.part("-d", `drafts AS (DELETE FROM ${this.tables("drafts")} d USING moved WHERE d.session = moved.key)`);
+  }
+
   /** Moves the session's rows in the index of metadata, which is ordered by update. */
   metadata(ref: SessionRef, before: EntriesAt | undefined, after: EntriesAt): this {
     const isSameTime = before?.updatedAt === after.updatedAt;

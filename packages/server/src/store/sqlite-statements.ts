@@ -41,6 +41,7 @@ export interface Statements {
   endLease: Statement<[until: number, session: number, fence: number]>;
   saveDraft: Statement<[session: number, fence: number, body: string]>;
   readDraft: Statement<[session: number], { fence: number; body: string }>;
+  dropDraft: Statement<[session: number]>;
   due: Statement<[{ agents: string; now: number; limit: number }], { tenant: string; agent: string; id: string }>;
   children: Statement<[tenant: string, agent: string, id: string], { key: number; agent: string; id: string; snapshot: string; updated_at: number }>;
   findReceipt: Statement<[...Name, session: string, key: string], { digest: string; outcome: string; created_at: number }>;
@@ -151,7 +152,10 @@ export function prepareStatements(database: Database.Database): Statements {
     moveLease: database.prepare("UPDATE sessions SET lease_owner = ?, lease_until = ?, lease_fence = ? WHERE key = ?"),
     endLease: database.prepare("UPDATE sessions SET lease_until = ? WHERE key = ? AND lease_fence = ?"),
     saveDraft: database.prepare("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?)"),
-    readDraft: database.prepare("SELECT fence, body FROM drafts WHERE session = ?"),
+    readDraft: database.prepare(
+      "SELECT d.fence, d.body FROM sessions s JOIN drafts d ON d.session = s.key AND d.fence = s.lease_fence WHERE s.key = ?",
+    ),
+    dropDraft: database.prepare("DELETE FROM drafts WHERE session = ?"),
     // Two ranges of two small indexes: `OR` would walk the table.
     due: database.prepare(
       `SELECT tenant, agent, id FROM sessions

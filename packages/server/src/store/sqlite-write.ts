@@ -64,6 +64,7 @@ function dropMetadata(statements: Statements, ref: SessionRef, snapshot: StoredS
 
 function writeRows(statements: Statements, key: number, ref: SessionRef, write: SessionWrite): void {
   if (write.lease) statements.moveLease.run(write.lease.owner, write.lease.until, write.lease.fence, key);
+  if (write.endsDraft) statements.dropDraft.run(key);
   if (write.receipt) writeReceipt(statements, key, ref, write.receipt);
   for (const { sequence, itemCount, body } of write.events) statements.addEvent.run(key, sequence, itemCount, body);
   writeVersions(statements, key, write.versions);

@@ -105,6 +105,8 @@ export interface SessionWrite {
   receipt?: Receipt;
   /** The lease after the write: taken, kept, or let go of with an `until` of 0. Without it the lease stays as it is. */
   lease?: Lease;
+  /** Takes the answer in the making back: with this write the log has it. */
+  endsDraft?: boolean;
 }
 
 /** What a writer makes of the session that it found: no write leaves everything as it was. */
@@ -151,7 +153,7 @@ export interface ListPosition {
   sessionId: string;
 }
 
-/** The text of an answer that a run is still writing; whoever holds no lease of that fence has left it behind. */
+/** The text of an answer that a run is still writing, or was writing when its lease of that fence ran out. */
 export interface Draft {
   fence: number;
   /** JSON. */
@@ -245,7 +247,7 @@ export interface Store {
   releaseLease(ref: SessionRef, fence: number, left?: "for others"): Promise<void>;
   /** Keeps the answer in the making; false where the fence is no longer the session's. */
   saveDraft(ref: SessionRef, draft: Draft): Promise<boolean>;
-  /** Reads the answer in the making, or what a run has left of one. */
+  /** Reads the answer in the making, or what the last lease's run has left of one: an earlier lease's counts no more. */
   draft(ref: SessionRef): Promise<Draft | undefined>;
   /** Finds sessions whose lease has run out without being let go of, or with a client action that has expired. */
   due(query: DueQuery): Promise<readonly SessionRef[]>;
