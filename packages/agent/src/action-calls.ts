@@ -1,5 +1,6 @@
 import { copyJson, findJsonFault, formatPath, maxJsonDepth, type EventError, type EventInput, type ToolCallContent } from "@orcha/contract";
-import { faultOf, loopCall, type CallRound } from "./call-round.ts";
+import { loopCall, type CallRound } from "./call-round.ts";
+import { faultOf } from "./fault.ts";
 import { interruptionOf } from "./interruption.ts";
 import type { LoopStep } from "./loop-step.ts";
 import type { ActionTool, SilentTool } from "./loop-tool.ts";
@@ -86,14 +87,23 @@ function resultOf(end: WorkEnd<unknown>, signal: AbortSignal): { output?: unknow
   if (end.type === "given up") return { error: aborted };
   if (end.type === "failed") {
     if (signal.aborted) return { error: aborted };
-    const { code }: { code?: unknown } = Object(end.error) as object;
-    const message = faultOf(end.error, "the action failed");
-    return { error: { code: code === "invalid_arguments" ? code : "action_failed", message } };
+    return { error: { code: codeOf(end.error), message: faultOf(end.error, "the action failed") } };
   }
   if (end.value === undefined) return {};
   const fault = findJsonFault(end.value, maxJsonDepth - levelsAround);
   if (!fault) return { output: copyJson(end.value) };
-  return { error: { code: "action_failed", message: `the action's output${placeOf(fault.path)} ${fault.reason}` } };
+  const message = faultOf(`the action's output${placeOf(fault.path)} ${fault.reason}`, "the action's output is no JSON");
+  return { error: { code: "action_failed", message } };
+}
+
+/** `InvalidArguments` by its code, which another copy of this package gives as well. */
+function codeOf(error: unknown): string {
+  try {
+    const { code }: { code?: unknown } = Object(error) as object;
+    return code === "invalid_arguments" ? code : "action_failed";
+  } catch {
+    return "action_failed";
+  }
 }
 
 function placeOf(path: readonly (string | number)[]): string {

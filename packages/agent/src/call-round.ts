@@ -77,9 +77,3 @@ export class CallRound {
 export function loopCall({ callId, name, arguments: given }: ToolCallContent): LoopCall {
   return { callId, name, arguments: given === undefined ? undefined : copyJson(given) };
 }
-
-/** What an error says to the model. */
-export function faultOf(error: unknown, otherwise: string): string {
-  const message = error instanceof Error ? error.message : error;
-  return typeof message === "string" && message.trim() !== "" ? message : otherwise;
-}

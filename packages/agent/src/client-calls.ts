@@ -1,5 +1,6 @@
 import type { ClientActionCall, ToolCallContent } from "@orcha/contract";
-import { faultOf, type CallRound } from "./call-round.ts";
+import type { CallRound } from "./call-round.ts";
+import { faultOf } from "./fault.ts";
 import type { ClientActionTool } from "./loop-tool.ts";
 import type { Ending } from "./run-state.ts";
 import { Work } from "./work.ts";
@@ -36,6 +37,6 @@ async function findFault(round: CallRound, call: ToolCallContent, tool: ClientAc
   const work = new Work(round.run.input.signal, { graceMs });
   const end = await work.end(() => check(call.arguments));
   work.close(end.type !== "given up");
-  if (end.type === "done") return end.value;
+  if (end.type === "done") return end.value === undefined ? undefined : faultOf(end.value, "the arguments don't fit");
   return end.type === "failed" ? faultOf(end.error, "the arguments could not be checked") : undefined;
 }

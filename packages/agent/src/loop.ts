@@ -1,5 +1,5 @@
 import { actionRound } from "./action-round.ts";
-import { faultOf } from "./call-round.ts";
+import { faultOf } from "./fault.ts";
 import { interruptionOf } from "./interruption.ts";
 import type { LoopInput } from "./loop-input.ts";
 import type { LoopEnd, LoopStep } from "./loop-step.ts";

@@ -1,6 +1,7 @@
 import { UnsupportedFunctionalityError } from "@ai-sdk/provider";
 import { OrchaError, type AssistantContent, type EventError, type EventInput, type ToolCallContent, type Turn } from "@orcha/contract";
 import { Answer } from "./answer.ts";
+import { faultOf } from "./fault.ts";
 import type { LoopStep } from "./loop-step.ts";
 import type { MediaReach } from "./media-part.ts";
 import { callModel } from "./model-call.ts";
@@ -102,7 +103,7 @@ function read(instructions: () => string): { instructions: string } | { error: E
   try {
     return { instructions: instructions() };
   } catch (error) {
-    const message = error instanceof Error ? error.message : "the instructions could not be made";
+    const message = faultOf(error, "the instructions could not be made");
     return { error: { code: error instanceof OrchaError ? error.code : "execution_failed", message, retryable: false } };
   }
 }

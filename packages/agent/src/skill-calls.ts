@@ -1,5 +1,6 @@
 import { skillResultOf, type EventInput, type ToolCallContent } from "@orcha/contract";
-import { faultOf, type CallRound } from "./call-round.ts";
+import type { CallRound } from "./call-round.ts";
+import { faultOf } from "./fault.ts";
 import { interruptionOf } from "./interruption.ts";
 import type { LoopStep } from "./loop-step.ts";
 import type { SkillTool } from "./loop-tool.ts";

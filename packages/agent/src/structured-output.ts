@@ -1,4 +1,5 @@
 import { findJsonFault, formatPath, maxJsonDepth } from "@orcha/contract";
+import { faultOf } from "./fault.ts";
 import type { OutputFormat } from "./loop-input.ts";
 import { gaveUp, untilAborted } from "./waiting.ts";
 
@@ -9,11 +10,11 @@ export async function readOutput(text: string, output: OutputFormat, signal: Abo
   try {
     const checked = await untilAborted(output.check(found.value), signal);
     if (checked === gaveUp) return { fault: "its check was interrupted" };
-    if ("fault" in checked) return checked;
+    if ("fault" in checked) return { fault: faultOf(checked.fault, "its check failed") };
     const fault = findJsonFault(checked.value, maxJsonDepth - 2);
-    return fault ? { fault: `${formatPath(fault.path) || "it"} ${fault.reason}` } : checked;
+    return fault ? { fault: faultOf(`${formatPath(fault.path) || "it"} ${fault.reason}`, "it is no JSON") } : checked;
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : "its check failed" };
+    return { fault: faultOf(error, "its check failed") };
   }
 }
 

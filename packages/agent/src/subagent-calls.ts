@@ -1,5 +1,6 @@
 import { subagentResultOf, type EventDataByType, type EventInput, type ToolCallContent } from "@orcha/contract";
-import { faultOf, loopCall, type CallRound } from "./call-round.ts";
+import { loopCall, type CallRound } from "./call-round.ts";
+import { faultOf } from "./fault.ts";
 import { interruptionOf } from "./interruption.ts";
 import type { LoopStep } from "./loop-step.ts";
 import type { Delegation, SubagentEnd, SubagentTool } from "./loop-tool.ts";

@@ -1,4 +1,4 @@
-import { InvalidArguments, type ActionTool, type ClientActionTool, type LoopCall } from "@orcha/agent/loop";
+import { faultOf, InvalidArguments, type ActionTool, type ClientActionTool, type LoopCall } from "@orcha/agent/loop";
 import { exceedsBytes, formatPath, jsonSchemaOf, maxTextBytes, type ActionDefinition, type ClientActionDefinition, type Schema } from "@orcha/contract";
 import { keysOf } from "../metadata.ts";
 import type { Action, ActionContext } from "./implementation.ts";
@@ -25,7 +25,7 @@ export function actionTool(
     idempotencyKey,
     async execute(call, signal) {
       const input = await checked(definition.input, call.arguments, "the arguments").catch((error: unknown) => {
-        throw new InvalidArguments(error instanceof Error ? error.message : String(error));
+        throw new InvalidArguments(faultOf(error, "the arguments could not be checked"));
       });
       const output = await inTime(timeoutMs, signal, async (limited) =>
         action(input, {
@@ -55,7 +55,7 @@ export function clientActionTool(name: string, definition: ClientActionDefinitio
         await checked(definition.input, input, "the arguments");
         return undefined;
       } catch (error) {
-        return error instanceof Error ? error.message : String(error);
+        return faultOf(error, "the arguments could not be checked");
       }
     },
   };

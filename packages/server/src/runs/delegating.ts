@@ -5,6 +5,7 @@ import type { Call } from "../call.ts";
 import type { Reading, SessionInput } from "../reading.ts";
 import type { SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { excerpt } from "./excerpt.ts";
 import type { Following } from "./following.ts";
 import type { AnyImplementation } from "./implementation.ts";
 import type { LastRun } from "./run-log.ts";
@@ -38,6 +39,9 @@ export interface Delegator {
 
 /** How long a child may work, in milliseconds. */
 const childLimitMs = 3_600_000;
+
+/** How much of one history item the model gets to see, in characters. */
+const longestItem = 8000;
 
 /*
  * A child is a session of its own, linked both ways: its lineage names the parent's call, and the parent's log names the
@@ -99,7 +103,7 @@ export class Delegating {
           const child = await this.childOf(ref, subagents, id);
           if (!Number.isInteger(page) || Number(page) < 1) throw new Error("page must be an integer from 1");
           const { items, total, hasMore, runStatus } = await this.parts.reading.history(callOf(ref), { ...child, page: Number(page), pageSize: 20 });
-          return { runStatus, items, total, hasMore };
+          return { runStatus, items: items.map((item) => excerpt(item, longestItem)), total, hasMore };
         },
       },
     ];

@@ -1,3 +1,4 @@
+import { faultOf } from "@orcha/agent/loop";
 import {
   isPlainObject,
   type Agent,
@@ -141,7 +142,7 @@ export class Evaluating {
       const status = metrics.every(({ passed }) => passed) ? "passed" : "failed";
       return { type: "evaluation.completed", data: { name, status, metrics, durationMs: surroundings.now() - start } };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = faultOf(error, "the evaluation failed");
       return { type: "evaluation.failed", data: { name, status: "error", error: { code, message }, durationMs: surroundings.now() - start } };
     }
   }

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { resolveModel } from "@orcha/agent/providers";
-import type { LoopTool } from "@orcha/agent/loop";
+import { faultOf, type LoopTool } from "@orcha/agent/loop";
 import { formatPath, jsonSchemaOf, OrchaError, type Agent, type Agents, type EventInput, type Metadata, type StoredSnapshot, type Turn } from "@orcha/contract";
 import { agentOf } from "../call.ts";
 import { keysOf } from "../metadata.ts";
@@ -185,7 +185,7 @@ export class Runner {
       return await found;
     } catch (cause) {
       this.models.delete(key);
-      throw new OrchaError("execution_failed", cause instanceof Error ? cause.message : "no model", { cause });
+      throw new OrchaError("execution_failed", faultOf(cause, "no model"), { cause });
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { SkillTool } from "@orcha/agent/loop";
+import { faultOf, type SkillTool } from "@orcha/agent/loop";
 import type { SkillText } from "./implementation.ts";
 
 /** The skills of a session: what is loaded stays in the system prompt for the session's life. */
@@ -23,7 +23,7 @@ export class Skills {
       try {
         await this.readText(name);
       } catch (error) {
-        this.faults.set(name, error instanceof Error ? error.message : String(error));
+        this.faults.set(name, faultOf(error, "its text could not be read"));
       }
     }
   }
