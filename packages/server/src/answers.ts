@@ -57,7 +57,10 @@ interface Recorded {
  *      └── session or run ends ──▶ cancelled (failed)
  */
 
-/** Records the answers of people and apps to client actions. With the last one, a run of this server goes on. */
+/**
+ * Records the answers of people and apps to client actions. With the last one, the run goes on: here, or where there is
+ * a server that can run the agent.
+ */
 export class Answers {
   private readonly parts: Parts;
 
@@ -110,15 +113,16 @@ export class Answers {
         await checkOutput(agent, target, result, ["toolResults", index, "output"]);
         fresh.push(result);
       } else {
-        const found = await this.sameAsStored(ref, target, result);
+        const found = await this.sameAsStored(ref, target, result, before.lease !== undefined);
         if (found.sequence > stored.sequence) stored = found;
       }
     }
     if (fresh.length === 0) return stored;
     const { store, surroundings, runner, leases } = this.parts;
-    const hosted = runner.isHosted(ref.agent) ? await runner.hosted(ref.agent) : undefined;
-    const log = hosted && (await readRunLog(store, ref));
+    // A session that never had a lease, of an agent that runs elsewhere, has no run to go on.
+    const log = runner.isHosted(ref.agent) || before.lease ? await readRunLog(store, ref) : undefined;
     const run = log?.last?.isHosted === true && log.last.end === undefined ? log.last.number : undefined;
+    const hosted = run === undefined ? undefined : await runner.ready(ref.agent);
     const numbered = run === undefined ? {} : { run };
     const { subject } = call.principal;
     let start: (() => void) | undefined;
@@ -132,8 +136,10 @@ export class Answers {
       const events: NewEvent[] = [...resumed, { type: "client_action.resolved", ...numbered, data }];
       const result: Recorded = { sequence: snapshot.sequence + events.length, ...numbered };
       const write = writeOf(events, current, authorOf(call, surroundings), seal(result));
-      if (!hosted || !log || run === undefined || write.view.snapshot.pendingClientActions.length > 0) return { write, result };
-      const lease = leases.next(current.lease?.fence ?? 0, surroundings.now());
+      if (!log || run === undefined || write.view.snapshot.pendingClientActions.length > 0) return { write, result };
+      const fence = current.lease?.fence ?? 0;
+      if (!hosted) return { write: { ...write, lease: leases.left(fence) }, result };
+      const lease = leases.next(fence, surroundings.now());
       start = () => void runner.drive(ref, run, lease, hosted, log, write);
       return { write: { ...write, lease }, result };
     };
@@ -143,7 +149,7 @@ export class Answers {
   }
 
   /** The event that holds the same result. Throws `action_result_conflict` for another one. */
-  private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult): Promise<Recorded> {
+  private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult, wasRun: boolean): Promise<Recorded> {
     const bodies = await this.parts.store.events(ref, target.sequence, target.sequence);
     if (!bodies) throw sessionNotFound(ref.sessionId);
     const event = readWholeEvent(bodies[0] ?? "");
@@ -153,7 +159,7 @@ export class Answers {
     const results = event.type === "client_action.resolved" ? event.data.results : [];
     const stored = results.find(({ callId }) => callId === result.callId);
     if (stored && comparable(stored) === comparable(result)) {
-      const isOfServer = event.run !== undefined && this.parts.runner.isHosted(ref.agent);
+      const isOfServer = event.run !== undefined && (wasRun || this.parts.runner.isHosted(ref.agent));
       return { sequence: target.sequence, ...(isOfServer ? { run: event.run } : {}) };
     }
     const outcome = target.item.type === "client_action" ? target.item.outcome : undefined;

@@ -118,7 +118,7 @@ export class World {
   /** Moves on as runs would that renew their leases while they work: time alone takes none of them away. */
   private async move(to: number): Promise<void> {
     const now = this.time.now();
-    const due = await this.store.due({ agents: Object.keys(this.parts.agents), now: to + leaseMs, limit: Infinity });
+    const due = await this.store.due({ what: "abandoned", agents: Object.keys(this.parts.agents), now: to + leaseMs, limit: Infinity });
     for (const ref of due) {
       const lease = (await this.store.read(ref, []))?.lease;
       if (lease && lease.until > now) await this.store.takeLease(ref, { owner: lease.owner, until: to + leaseMs, now });

@@ -8,15 +8,19 @@ export interface LeaseTerms {
   leaseMs: number;
   /** A new lease that starts now, behind one of the given fence. */
   next: (fence: number, now: number) => Lease;
+  /** One behind it that has run out: whoever looks for what is due goes on. */
+  left: (fence: number) => Lease;
 }
 
 /** Names each lease anew: a process that starts again is another owner, and what it held before counts as left. */
 export function leaseTerms(leaseMs: number): LeaseTerms {
   const host = crypto.randomUUID();
   let count = 0;
+  const after = (fence: number, until: number): Lease => ({ owner: `${host}:${(count += 1)}`, until, fence: fence + 1 });
   return {
     leaseMs,
-    next: (fence, now) => ({ owner: `${host}:${(count += 1)}`, until: now + leaseMs, fence: fence + 1 }),
+    next: (fence, now) => after(fence, now + leaseMs),
+    left: (fence) => after(fence, 1),
   };
 }
 

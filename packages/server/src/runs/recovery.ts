@@ -2,7 +2,7 @@ import type { Agents, ClientActionResult, EventInput } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf } from "../batch.ts";
 import type { OnError } from "../failure.ts";
 import { sessionName } from "../store/session-name.ts";
-import type { Current, SessionRef, Store } from "../store/store.ts";
+import type { Current, DueQuery, SessionRef, Store } from "../store/store.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { partialOf, unlogged } from "./draft.ts";
 import { overdue, type Evaluating } from "./evaluating.ts";
@@ -46,18 +46,38 @@ export class Recovery {
 
   /** Looks for what is due, once. Never rejects. */
   async sweep(): Promise<void> {
-    const { agents, store, surroundings, runner } = this.parts;
-    const keys = Object.keys(agents);
-    // Apart, so that the crashed runs of agents which run elsewhere never fill the list.
-    for (const some of [keys.filter((key) => runner.isHosted(key)), keys.filter((key) => !runner.isHosted(key))]) {
-      if (some.length === 0) continue;
-      try {
-        const due = await store.due({ agents: some, now: surroundings.now(), limit: sweepLimit });
-        await Promise.all(due.filter(({ tenant }) => !tenant.startsWith(reserved)).map((ref) => this.attend(ref)));
-      } catch (error) {
-        this.parts.onError(error, { operation: "sweep" });
-      }
+    const keys = Object.keys(this.parts.agents);
+    await this.look("expired", keys);
+    await this.look("abandoned", keys.filter((key) => this.parts.runner.isHosted(key)));
+  }
+
+  private async look(what: DueQuery["what"], agents: readonly string[]): Promise<void> {
+    try {
+      const due = await this.due(what, agents);
+      const able = what === "expired" ? undefined : await this.ableOf(due);
+      const wanted = due.filter(({ tenant, agent }) => !tenant.startsWith(reserved) && able?.has(agent) !== false);
+      await Promise.all(wanted.map((ref) => this.attend(ref)));
+    } catch (error) {
+      this.parts.onError(error, { operation: "sweep" });
     }
+  }
+
+  /** Where the sessions of one agent may have filled the list, each agent has its own: none waits for another's. */
+  private async due(what: DueQuery["what"], agents: readonly string[]): Promise<readonly SessionRef[]> {
+    if (agents.length === 0) return [];
+    const { store, surroundings } = this.parts;
+    const query = { what, now: surroundings.now(), limit: sweepLimit };
+    const due = await store.due({ ...query, agents });
+    if (due.length < sweepLimit || agents.length === 1) return due;
+    const each = await Promise.all(agents.map((agent) => store.due({ ...query, agents: [agent] })));
+    return each.flat();
+  }
+
+  /** The agents of these sessions that this server can run now. */
+  private async ableOf(due: readonly SessionRef[]): Promise<ReadonlySet<string>> {
+    const able = new Set<string>();
+    for (const agent of new Set(due.map((ref) => ref.agent))) if (await this.parts.runner.ready(agent)) able.add(agent);
+    return able;
   }
 
   /** Moves one session on, if something is due there. Never rejects. */
@@ -78,11 +98,11 @@ export class Recovery {
     const current = await store.read(ref, []);
     if (!current) return;
     const now = surroundings.now();
-    const hosted = runner.isHosted(ref.agent) ? await runner.hosted(ref.agent) : undefined;
     if (isAbandoned(current, now)) {
+      const hosted = await runner.ready(ref.agent);
       if (hosted) await this.takeOver(ref, hosted);
-    } else if (expiredCalls(current, now).length > 0) await this.expire(ref, hosted);
-    else if (overdue(current, now).length > 0) await evaluating.takeOver(ref, hosted);
+    } else if (expiredCalls(current, now).length > 0) await this.expire(ref);
+    else if (overdue(current, now).length > 0) await evaluating.takeOver(ref, runner.implemented(ref.agent));
   }
 
   /** Goes on with a run whose process is gone: what it had begun to say is kept, and the round is repeated. */
@@ -115,13 +135,17 @@ export class Recovery {
     if (taken?.result === true) start?.();
   }
 
-  /** Ends calls whose time is over; the run goes on when none is left, or fails where the definition says so. */
-  async expire(ref: SessionRef, hosted: HostedAgent | undefined): Promise<void> {
+  /**
+   * Ends calls whose time is over; the run goes on when none is left, or fails where the definition says so. Where this
+   * server can't run the agent, another one goes on.
+   */
+  private async expire(ref: SessionRef): Promise<void> {
     const { agents, store, surroundings, runner, leases } = this.parts;
     const log = await readRunLog(store, ref);
     if (!log) return;
     const clientActions = agents[ref.agent]?.definition.clientActions ?? {};
-    const run = hosted && log.last?.isHosted && log.last.end === undefined ? log.last : undefined;
+    const run = log.last?.isHosted && log.last.end === undefined ? log.last : undefined;
+    const hosted = run && (await runner.ready(ref.agent));
     const numbered = log.last ? { run: log.last.number } : {};
     let start: (() => void) | undefined;
     const before = await store.read(ref, []);
@@ -140,8 +164,10 @@ export class Recovery {
       }
       const write = writeOf(completeBatch(events, current.view), current, { now });
       const { pendingClientActions, status } = write.view.snapshot;
-      if (!run || !hosted || failing || pendingClientActions.length > 0 || status !== "active") return { write, result: true };
-      const lease = leases.next(current.lease?.fence ?? 0, now);
+      if (!run || failing || pendingClientActions.length > 0 || status !== "active") return { write, result: true };
+      const fence = current.lease?.fence ?? 0;
+      if (!hosted) return { write: { ...write, lease: leases.left(fence) }, result: true };
+      const lease = leases.next(fence, now);
       start = () => void runner.drive(ref, run.number, lease, hosted, log, write);
       return { write: { ...write, lease }, result: true };
     });

@@ -35,10 +35,14 @@ interface Parts {
   modelFor: ModelFor | undefined;
 }
 
-/** An agent of this server with how it is run. */
-export interface HostedAgent {
+/** An agent with how it is run. */
+export interface ImplementedAgent {
   agent: Agent;
   implementation: AnyImplementation;
+}
+
+/** An agent that this server can run now. */
+export interface HostedAgent extends ImplementedAgent {
   model: LanguageModelV4;
 }
 
@@ -59,6 +63,8 @@ export class Runner {
   private readonly parts: Parts;
   private readonly driver: Driver;
   private readonly models = new Map<string, Promise<LanguageModelV4>>();
+  /** Agents whose operator knows that they can't be run. */
+  private readonly unready = new Set<string>();
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -69,15 +75,38 @@ export class Runner {
     return Object.hasOwn(this.parts.implementations, agent);
   }
 
+  /** Finds how an agent is run, whether or not there is a model; nothing where it runs elsewhere. */
+  implemented(key: string): ImplementedAgent | undefined {
+    const implementation = this.isHosted(key) ? this.parts.implementations[key] : undefined;
+    return implementation && { agent: agentOf(this.parts.agents, key), implementation };
+  }
+
+  /**
+   * As `hosted`, for runs that are under way: nothing where this server can't go on with them, for want of the
+   * implementation or of the model. The operator is told of the latter, once.
+   */
+  async ready(key: string): Promise<HostedAgent | undefined> {
+    if (!this.isHosted(key)) return undefined;
+    try {
+      const hosted = await this.hosted(key);
+      this.unready.delete(key);
+      return hosted;
+    } catch (error) {
+      if (!this.unready.has(key)) this.parts.onError(error, { operation: `going on with runs of ${key}` });
+      this.unready.add(key);
+      return undefined;
+    }
+  }
+
   /** Finds how an agent is run. Throws `agent_not_found`, `invalid_input` where it runs elsewhere, `execution_failed` without a model. */
   async hosted(key: string): Promise<HostedAgent> {
-    const agent = agentOf(this.parts.agents, key);
-    const implementation = this.isHosted(key) ? this.parts.implementations[key] : undefined;
-    if (!implementation) {
+    agentOf(this.parts.agents, key);
+    const implemented = this.implemented(key);
+    if (!implemented) {
       const message = `agent ${JSON.stringify(key)} has no implementation on this server: where it runs, log what it does with append()`;
       throw new OrchaError("invalid_input", message, { details: { path: "agent" } });
     }
-    return { agent, implementation, model: await this.modelOf(key, implementation) };
+    return { ...implemented, model: await this.modelOf(key, implemented.implementation) };
   }
 
   /** Says that a server drives a run, in the log's words. */
@@ -163,7 +192,7 @@ export class Runner {
     });
   }
 
-  private tools(ref: SessionRef, { agent, implementation }: HostedAgent, { clientCapabilities }: LastRun, metadata: Metadata): LoopTool[] {
+  private tools(ref: SessionRef, { agent, implementation }: ImplementedAgent, { clientCapabilities }: LastRun, metadata: Metadata): LoopTool[] {
     const { actions = {}, clientActions = {} } = agent.definition;
     const timeoutMs = implementation.actionTimeoutMs ?? 10_000;
     const tools: LoopTool[] = [];

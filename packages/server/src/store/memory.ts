@@ -231,10 +231,10 @@ export function memoryStore(): Store {
       return draft && draft.fence === lease?.fence ? draft : undefined;
     },
 
-    async due({ agents, now, limit }) {
+    async due({ what, agents, now, limit }) {
       const found = [...sessions.values()].filter(({ ref, view, lease }) => {
-        const ranOut = lease !== undefined && lease.until > 0 && lease.until <= now;
-        return agents.includes(ref.agent) && (ranOut || (dueAt(view) ?? Infinity) <= now);
+        const at = what === "expired" ? dueAt(view) : lease?.until || undefined;
+        return agents.includes(ref.agent) && (at ?? Infinity) <= now;
       });
       return found.slice(0, limit).map(({ ref }) => ref);
     },

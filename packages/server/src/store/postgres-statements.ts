@@ -154,12 +154,19 @@ export function postgresStatements(tables: Tables) {
       `SELECT d.fence, d.body FROM ${sessions} s JOIN ${drafts} d ON d.session = s.key AND d.fence = s.lease_fence WHERE ${named}`,
     ),
     /** $1: agents; $2: now; $3: how many. */
-    due: statement<{ tenant: string; agent: string; id: string }>(
-      "due",
+    abandoned: statement<{ tenant: string; agent: string; id: string }>(
+      "abandoned",
       `SELECT coalesce(given_tenant, tenant) AS tenant, agent, id FROM ${sessions}
-       WHERE agent = ANY ($1::text[]) AND deleted_at IS NULL AND key IN (
-         SELECT key FROM ${sessions} WHERE lease_until > 0 AND lease_until <= $2::bigint
-         UNION SELECT key FROM ${sessions} WHERE due_at IS NOT NULL AND due_at <= $2::bigint)
+       WHERE agent = ANY ($1::text[]) AND deleted_at IS NULL
+         AND key IN (SELECT key FROM ${sessions} WHERE lease_until > 0 AND lease_until <= $2::bigint)
+       LIMIT $3::integer`,
+    ),
+    /** As above. */
+    expired: statement<{ tenant: string; agent: string; id: string }>(
+      "expired",
+      `SELECT coalesce(given_tenant, tenant) AS tenant, agent, id FROM ${sessions}
+       WHERE agent = ANY ($1::text[]) AND deleted_at IS NULL
+         AND key IN (SELECT key FROM ${sessions} WHERE due_at IS NOT NULL AND due_at <= $2::bigint)
        LIMIT $3::integer`,
     ),
     findReceipt: statement<{ digest: string; outcome: string; created_at: number }>(

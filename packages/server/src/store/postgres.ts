@@ -89,8 +89,8 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
       return row;
     },
 
-    async due({ agents, now, limit }) {
-      const rows = await connections.query(statements.due, [agents, now, limit]);
+    async due({ what, agents, now, limit }) {
+      const rows = await connections.query(statements[what], [agents, now, limit]);
       return rows.map(({ tenant, agent, id }): SessionRef => ({ tenant, agent, sessionId: id }));
     },
 

@@ -5,6 +5,18 @@ import type { PlacedRow } from "./touched.ts";
 type Name = [tenant: string, agent: string, id: string];
 type Statement<Parameters extends unknown[], Row = unknown> = Database.Statement<Parameters, Row>;
 
+interface DueValues {
+  agents: string;
+  now: number;
+  limit: number;
+}
+
+interface NameRow {
+  tenant: string;
+  agent: string;
+  id: string;
+}
+
 interface ChangedRow {
   position: number;
   body: string;
@@ -42,7 +54,8 @@ export interface Statements {
   saveDraft: Statement<[session: number, fence: number, body: string]>;
   readDraft: Statement<[session: number], { fence: number; body: string }>;
   dropDraft: Statement<[session: number]>;
-  due: Statement<[{ agents: string; now: number; limit: number }], { tenant: string; agent: string; id: string }>;
+  abandoned: Statement<[DueValues], NameRow>;
+  expired: Statement<[DueValues], NameRow>;
   children: Statement<[tenant: string, agent: string, id: string], { key: number; agent: string; id: string; snapshot: string; updated_at: number }>;
   findReceipt: Statement<[...Name, session: string, key: string], { digest: string; outcome: string; created_at: number }>;
   addReceipt: Statement<unknown[]>;
@@ -156,12 +169,17 @@ export function prepareStatements(database: Database.Database): Statements {
       "SELECT d.fence, d.body FROM sessions s JOIN drafts d ON d.session = s.key AND d.fence = s.lease_fence WHERE s.key = ?",
     ),
     dropDraft: database.prepare("DELETE FROM drafts WHERE session = ?"),
-    // Two ranges of two small indexes: `OR` would walk the table.
-    due: database.prepare(
+    // Each a range of a small index: asked for beside the agents, the table might be walked.
+    abandoned: database.prepare(
       `SELECT tenant, agent, id FROM sessions
-       WHERE agent IN (SELECT value FROM json_each(@agents)) AND key IN (
-         SELECT key FROM sessions WHERE lease_until > 0 AND lease_until <= @now
-         UNION SELECT key FROM sessions WHERE due_at IS NOT NULL AND due_at <= @now)
+       WHERE agent IN (SELECT value FROM json_each(@agents))
+         AND key IN (SELECT key FROM sessions WHERE lease_until > 0 AND lease_until <= @now)
+       LIMIT @limit`,
+    ),
+    expired: database.prepare(
+      `SELECT tenant, agent, id FROM sessions
+       WHERE agent IN (SELECT value FROM json_each(@agents))
+         AND key IN (SELECT key FROM sessions WHERE due_at IS NOT NULL AND due_at <= @now)
        LIMIT @limit`,
     ),
     children: database.prepare(

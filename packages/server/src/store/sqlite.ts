@@ -200,9 +200,9 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         return key === undefined ? undefined : statements.readDraft.get(key);
       }),
 
-    due: ({ agents, now, limit }) =>
+    due: ({ what, agents, now, limit }) =>
       whenFree(() =>
-        statements.due
+        statements[what]
           .all({ agents: JSON.stringify(agents), now, limit })
           .map(({ tenant, agent, id }): SessionRef => ({ tenant, agent, sessionId: id })),
       ),

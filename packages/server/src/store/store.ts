@@ -160,8 +160,12 @@ export interface Draft {
   body: string;
 }
 
-/** Which sessions wait for a server to do something. */
+/**
+ * Which sessions wait for a server to do something: runs whose lease has run out without being let go of, or client
+ * actions and evaluations whose time is over.
+ */
 export interface DueQuery {
+  what: "abandoned" | "expired";
   agents: readonly string[];
   /** Milliseconds since 1970. */
   now: number;
@@ -249,7 +253,7 @@ export interface Store {
   saveDraft(ref: SessionRef, draft: Draft): Promise<boolean>;
   /** Reads the answer in the making, or what the last lease's run has left of one: an earlier lease's counts no more. */
   draft(ref: SessionRef): Promise<Draft | undefined>;
-  /** Finds sessions whose lease has run out without being let go of, or with a client action that has expired. */
+  /** Finds sessions that wait for a server. */
   due(query: DueQuery): Promise<readonly SessionRef[]>;
   /** Keeps the receipt of a write that was refused for good. Throws `ReceiptExists` as `append` does. */
   keepReceipt(ref: SessionRef, receipt: Receipt): Promise<void>;
