@@ -1,6 +1,7 @@
 import { scriptedModel, type ScriptEntry } from "@orcha/agent/testing";
-import { memoryStore } from "@orcha/server";
-import { expect, test } from "vitest";
+import { memoryStore, type Store } from "@orcha/server";
+import { OrchaError } from "@orcha/contract";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { describeStores } from "../stores.ts";
 import { bedOf, variables, type RunClient } from "./bed.ts";
 import { plugged } from "./plug.ts";
@@ -79,4 +80,61 @@ test("a child is opened with its parent's variables", async () => {
   expect(await run.result).toMatchObject({ status: "completed" });
   expect(await delegation(orcha, run.sessionId)).toEqual({ item: "completed", child: "completed" });
   expect(researcher.model.requests[0]?.prompt[0]).toMatchObject({ role: "system", content: "You research for Alice." });
+});
+
+test("a child that works for hours is waited for", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  const { promise: found, resolve: find } = Promise.withResolvers<void>();
+  const researcher: ScriptEntry = () => found.then(() => ({ text: "It is in Berlin." }));
+  const { orcha, models } = bedOf(memoryStore(), { support: [delegate, { text: "Found." }], researcher: [researcher] });
+  const { sessionId } = orcha.supportAgent.run({ content: "Find it", variables });
+  await expect.poll(() => models.researcher.requests.length).toBe(1);
+  await vi.advanceTimersByTimeAsync(3 * 3_600_000);
+  find();
+  await expect.poll(async () => (await orcha.supportAgent.get(sessionId)).runStatus).toBe("completed");
+  expect(await delegation(orcha, sessionId)).toEqual({ item: "completed", child: "completed" });
+});
+
+/** Takes the lease from a child's server, and lets its parent's next look at it fail. */
+async function losing(store: Store, error: OrchaError): Promise<void> {
+  const read = store.read.bind(store);
+  const takeLease = store.takeLease.bind(store);
+  const looked = Promise.withResolvers<void>();
+  store.takeLease = async (ref, lease) => {
+    if (ref.agent !== "researcher") return takeLease(ref, lease);
+    store.takeLease = takeLease;
+    await store.releaseLease(ref, lease.renews ?? 0, "for others");
+    store.read = async (of, lookups) => {
+      if (of.agent !== "researcher") return read(of, lookups);
+      store.read = read;
+      looked.resolve();
+      throw error;
+    };
+    return takeLease(ref, lease);
+  };
+  await looked.promise;
+}
+
+test("a child that can't be followed any more is ended before its parent is told that it failed", async () => {
+  const store = memoryStore();
+  const { orcha, models } = bedOf(store, { support: [delegate, { text: "Not found." }], researcher: [endless], app: { leaseMs: 2000 } });
+  const run = orcha.supportAgent.run({ content: "Find it", variables });
+  await expect.poll(() => models.researcher.requests.length).toBe(1);
+  await losing(store, new OrchaError("execution_failed", "the log is damaged"));
+  expect(await run.result).toMatchObject({ status: "completed", output: "Not found." });
+  expect(await delegation(orcha, run.sessionId)).toEqual({ item: "failed", child: "stopped" });
+});
+
+test("a store that is away while a child is followed fails no child", async () => {
+  const store = memoryStore();
+  const researcher: ScriptEntry[] = [endless, { text: "It is in Berlin." }];
+  const { orcha, models, service } = bedOf(store, { support: [delegate, { text: "Found." }], researcher, app: { leaseMs: 2000 } });
+  const run = orcha.supportAgent.run({ content: "Find it", variables });
+  await expect.poll(() => models.researcher.requests.length).toBe(1);
+  await losing(store, new OrchaError("storage_error", "away"));
+  const sweeping = setInterval(() => void service.sweep(), 50);
+  onTestFinished(() => clearInterval(sweeping));
+  expect(await run.result).toMatchObject({ status: "completed", output: "Found." });
+  expect(await delegation(orcha, run.sessionId)).toEqual({ item: "completed", child: "completed" });
 });

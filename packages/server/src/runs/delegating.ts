@@ -4,6 +4,7 @@ import { allScopes } from "../auth.ts";
 import type { Call } from "../call.ts";
 import type { Reading, SessionInput } from "../reading.ts";
 import type { SessionRef, Store } from "../store/store.ts";
+import { sleep } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { excerpt } from "./excerpt.ts";
 import type { Following } from "./following.ts";
@@ -37,8 +38,8 @@ export interface Delegator {
   last: LastRun;
 }
 
-/** How long a child may work, in milliseconds. */
-const childLimitMs = 3_600_000;
+/** How long a store that is away is left alone, in milliseconds, before a child's end is looked for again. */
+const retryMs = 500;
 
 /** How much of one history item the model gets to see, in characters. */
 const longestItem = 8000;
@@ -126,7 +127,10 @@ export class Delegating {
     return this.parts.delegates().resume(callOf(parent, call.callId), { agent, sessionId, ...given });
   }
 
-  /** Follows a child to its end. Where the parent is interrupted, the child is too. */
+  /**
+   * Follows a child to its end, however long that takes. Where the parent is interrupted, the child is too, and what its
+   * parent is told has failed works no longer.
+   */
   private async follow(
     parent: SessionRef,
     { callId }: LoopCall,
@@ -134,23 +138,37 @@ export class Delegating {
     signal: AbortSignal,
     start: () => Promise<RunRef>,
   ): Promise<SubagentEnd> {
-    const interrupt = (): void => {
-      if (signal.reason === "lost") return;
-      const kind = signal.reason === "pause" ? "pause" : "stop";
+    const end = (kind: "pause" | "stop"): Promise<unknown> =>
       this.parts.delegates().interrupt(kind, callOf(parent), { agent, sessionId }).catch(ignore);
+    const interrupt = (): void => {
+      if (signal.reason !== "lost") void end(signal.reason === "pause" ? "pause" : "stop");
     };
     signal.addEventListener("abort", interrupt, { once: true });
+    let started: RunRef | undefined;
     try {
-      const started = await start();
+      started = await start();
       // What was told while the child was being opened found no session.
       if (signal.aborted) interrupt();
-      const result = await this.parts.following.result(started, childLimitMs);
-      return endOf(result);
+      return endOf(await this.resultOf(started, signal));
     } catch (error) {
       if (!(error instanceof OrchaError)) throw error;
+      if (started && !signal.aborted) await end("stop");
       return { type: "failed", data: { status: "failed", error: { code: error.code, message: `call ${callId}: ${error.message}` } } };
     } finally {
       signal.removeEventListener("abort", interrupt);
+    }
+  }
+
+  /** A store that is away for a moment is no failure of the child: how long that may last, the parent's lease says. */
+  private async resultOf(child: RunRef, signal: AbortSignal): Promise<RunResult> {
+    for (;;) {
+      try {
+        return await this.parts.following.result(child);
+      } catch (error) {
+        const isAway = error instanceof OrchaError && error.code === "storage_error";
+        if (!isAway || signal.aborted) throw error;
+        await sleep(retryMs);
+      }
     }
   }
 

@@ -77,17 +77,17 @@ export class Following {
     }
   }
 
-  /** Waits for a run's result. Throws `session_busy` where the limit comes first. */
-  async result(run: RunRef, limitMs: number): Promise<RunResult> {
+  /** Waits for a run's result. Throws `session_busy` where the limit, or the server's end, comes first. */
+  async result(run: RunRef, limitMs?: number): Promise<RunResult> {
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(), limitMs);
+    const timer = limitMs === undefined ? undefined : setTimeout(() => controller.abort(), limitMs);
     try {
       for await (const news of this.news(run, controller.signal)) if (news.type === "result") return news.result;
     } finally {
       clearTimeout(timer);
       controller.abort();
     }
-    throw new OrchaError("session_busy", `the run is still at work after ${limitMs} ms: the same idempotency key waits on`);
+    throw new OrchaError("session_busy", "the run is still at work: the same idempotency key waits on");
   }
 
   private async draftText(ref: SessionRef, run: number): Promise<{ round: number; output: string } | undefined> {
@@ -100,7 +100,7 @@ export class Following {
     const since = this.parts.surroundings.now() - orphanedMs;
     // A client's answer takes the lease in the same write, so a run at work without one has been left by its server.
     if ((lease?.until ?? 0) > since || Date.parse(view.snapshot.updatedAt) > since) return;
-    throw new OrchaError("execution_failed", "the run's server is gone, and no other goes on with it; stop() ends it");
+    throw new OrchaError("execution_failed", "no server goes on with the run: its own is gone, or none has the agent's model; stop() ends it");
   }
 }
 
