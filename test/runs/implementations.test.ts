@@ -1,5 +1,6 @@
 import { defineAgent, defineAgents } from "@orcha/contract";
 import { createApp, memoryStore } from "@orcha/server";
+import * as v from "valibot";
 import { expect, test } from "vitest";
 
 const agents = defineAgents({ helper: defineAgent({}) });
@@ -19,4 +20,21 @@ test.each([
 test("an agent may act as often as it wants", () => {
   const implementations = { helper: { instructions: "You help.", maxRounds: Infinity, actionTimeoutMs: 2 ** 31 - 1 } };
   expect(() => createApp({ agents, store: memoryStore(), implementations })).not.toThrow();
+});
+
+test("an agent that delegates to one whose metadata has to be given doesn't start", () => {
+  const researcher = defineAgent({ metadata: v.object({ customerId: v.string(), team: v.optional(v.string()) }) });
+  const delegating = defineAgents({ desk: defineAgent({ subagents: ["researcher"] }), researcher });
+  const instructions = "You help.";
+  const start = (implementations: object) => createApp({ agents: delegating, store: memoryStore(), implementations });
+  const fault = /^desk\.subagents\[0\] can't be delegated to: researcher\.metadata\.customerId must be optional/;
+  expect(() => start({ desk: { instructions }, researcher: { instructions } })).toThrow(fault);
+  // Whoever runs it by itself, or the one that delegates elsewhere, gives what it needs.
+  expect(() => start({ researcher: { instructions } })).not.toThrow();
+});
+
+test("an agent that delegates to one whose metadata may be left out starts", () => {
+  const researcher = defineAgent({ metadata: v.object({ team: v.optional(v.string()) }) });
+  const delegating = defineAgents({ desk: defineAgent({ subagents: ["researcher"] }), researcher });
+  expect(() => createApp({ agents: delegating, store: memoryStore(), implementations: { desk: { instructions: "You help." } } })).not.toThrow();
 });

@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelSettings } from "@orcha/agent/loop";
-import type { ActionTypes, Agent, AgentMessage, Agents, AgentTypes, Metadata } from "@orcha/contract";
+import { formatPath, type ActionTypes, type Agent, type AgentMessage, type Agents, type AgentTypes, type Metadata } from "@orcha/contract";
+import { keysOf } from "../metadata.ts";
 
 /** What an action knows of the call that it serves. */
 export interface ActionContext<M = Metadata> {
@@ -111,6 +112,7 @@ export function readImplementations(agents: Agents, given: object = {}): AnyImpl
     for (const kind of ["actions", "skills", "evaluations"] as const) {
       checkMembers(`implementations.${key}.${kind}`, agent.definition[kind] ?? {}, implementation[kind] ?? {});
     }
+    checkSubagents(agents, key, agent);
   }
   return Object.fromEntries(Object.entries(implementations).filter(([, implementation]) => implementation !== undefined));
 }
@@ -121,6 +123,18 @@ const longestTimer = 2 ** 31 - 1;
 function checkNumber(key: string, name: string, value: unknown, least: number, most: number): void {
   if (value === undefined || (typeof value === "number" && value >= least && value <= most)) return;
   throw new TypeError(`implementations.${key}.${name} must be a number from ${least}${most === Infinity ? "" : ` to ${most}`}`);
+}
+
+/** A delegated session is opened without metadata; a schema that answers later is asked when it is. */
+function checkSubagents(agents: Agents, key: string, { definition: { subagents = [] } }: Agent): void {
+  for (const [index, subagent] of subagents.entries()) {
+    const result = agents[subagent]?.definition.metadata?.["~standard"].validate({});
+    const issue = result && "issues" in result ? result.issues?.[0] : undefined;
+    if (!issue) continue;
+    const at = formatPath([subagent, "metadata", ...keysOf(issue.path)]);
+    const path = formatPath([key, "subagents", index]);
+    throw new TypeError(`${path} can't be delegated to: ${at} must be optional, since a delegation gives no metadata (${issue.message})`);
+  }
 }
 
 function checkMembers(path: string, defined: object, implemented: object): void {
