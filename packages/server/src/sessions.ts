@@ -52,5 +52,5 @@ export function createSessions(agents: Agents, store: Store, given: Partial<Surr
   const idempotency = new Idempotency(store, surroundings);
   const parts = { agents, store, reading, changes, idempotency, surroundings };
   const runs = createRuns(parts, readImplementations(agents, hosting.implementations), hosting.leaseMs ?? defaultLeaseMs, hosting.onError ?? logError, hosting.modelFor);
-  return { reading, writing: new Writing(parts), forking: new Forking(parts), ...runs };
+  return { reading, writing: new Writing({ ...parts, reporting: runs.reporting }), forking: new Forking(parts), ...runs };
 }

@@ -17,6 +17,7 @@ import {
   type LoggedCall,
   type RestoredSession,
   type SessionSnapshot,
+  type StoredSnapshot,
 } from "@orcha/contract";
 import { cancellations, completeBatch, createdEvent, lookupsOfBatch, writeOf, type Author, type NewEvent } from "./batch.ts";
 import { agentOf, authorOf, refOf, sessionNotFound, type Call } from "./call.ts";
@@ -26,6 +27,7 @@ import type { Idempotency } from "./idempotency.ts";
 import { checkCount, checkText, readEvents } from "./intake.ts";
 import { readMetadata, readVariables } from "./metadata.ts";
 import type { Reading, SessionInput } from "./reading.ts";
+import type { Reporting } from "./runs/reporting.ts";
 import type { Current, SessionRef, Store, TouchedItem } from "./store/store.ts";
 
 export interface CreateInput {
@@ -63,6 +65,7 @@ interface Parts {
   changes: Changes;
   idempotency: Idempotency;
   surroundings: Surroundings;
+  reporting: Reporting;
 }
 
 /** What a batch becomes once the session that it goes to is known. */
@@ -147,8 +150,11 @@ export class Writing {
   async complete(call: Call, input: CompleteInput): Promise<SessionSnapshot> {
     agentOf(this.parts.agents, input.agent);
     const { status, summary } = input;
+    const ref = refOf(call, input);
+    let completed: StoredSnapshot | undefined;
     await this.parts.idempotency.once(call, "complete", input, (seal) =>
-      this.parts.changes.change(refOf(call, input), call, [], (current) => {
+      this.parts.changes.change(ref, call, [], (current) => {
+        completed = current.view.snapshot;
         const events: NewEvent[] = [
           ...cancellations(current.view, "the session was completed"),
           { type: "session.completed", data: { status, ...(summary === undefined ? {} : { summary }) } },
@@ -157,6 +163,7 @@ export class Writing {
         return { write: writeOf(events, current, this.author(call), seal(result)), result };
       }),
     );
+    if (completed) await this.parts.reporting.tell(ref, completed);
     return this.parts.reading.get(call, input);
   }
 

@@ -16,6 +16,7 @@ import { Interrupting } from "./interrupting.ts";
 import { leaseTerms } from "./lease-keeper.ts";
 import { LiveRuns } from "./live-runs.ts";
 import { Recovery } from "./recovery.ts";
+import { Reporting } from "./reporting.ts";
 import { Runner, type ModelFor } from "./runner.ts";
 import { Runs } from "./runs.ts";
 import { Starting } from "./starting.ts";
@@ -36,7 +37,8 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
   let isClosing = false;
   const closing = new AbortController();
 
-  const shared = { ...given, live, leases: leaseTerms(leaseMs), onError };
+  const reporting = new Reporting({ ...given, onError });
+  const shared = { ...given, live, leases: leaseTerms(leaseMs), onError, reporting };
   const following = new Following({ ...shared, closing: closing.signal });
   const interrupting = new Interrupting(shared);
   const delegating = new Delegating({
@@ -81,5 +83,5 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     closing.abort();
   }
 
-  return { runs, recovery, tailing, drain };
+  return { runs, recovery, tailing, reporting, drain };
 }

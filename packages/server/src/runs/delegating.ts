@@ -11,6 +11,7 @@ import type { Following } from "./following.ts";
 import type { AnyImplementation } from "./implementation.ts";
 import type { LastRun } from "./run-log.ts";
 import type { RunInput, RunRef } from "./starting.ts";
+import { subagentEndOf } from "./subagent-end.ts";
 
 /** What the tools need of everything else; given later, since runs start runs. */
 export interface Delegates {
@@ -149,7 +150,7 @@ export class Delegating {
       started = await start();
       // What was told while the child was being opened found no session.
       if (signal.aborted) interrupt();
-      return endOf(await this.resultOf(started, signal));
+      return subagentEndOf(await this.resultOf(started, signal));
     } catch (error) {
       if (!(error instanceof OrchaError)) throw error;
       if (started && !signal.aborted) await end("stop");
@@ -181,20 +182,6 @@ export class Delegating {
       if (lineage.parentAgent === parent.agent && lineage.parentSessionId === parent.sessionId) return { agent, sessionId };
     }
     throw new Error("this conversation delegated no such session");
-  }
-}
-
-function endOf(result: RunResult): SubagentEnd {
-  const usage = result.usage ? { usage: result.usage } : {};
-  switch (result.status) {
-    case "completed":
-      return { type: "completed", data: { status: result.status, output: result.output, ...usage } };
-    case "failed":
-      return { type: "failed", data: { status: result.status, error: result.error, ...usage } };
-    case "waiting_for_client_action":
-      return { type: "paused", data: { status: result.status, output: { pendingClientActions: result.pendingClientActions }, ...usage } };
-    default:
-      return { type: "paused", data: { status: result.status, ...(result.output === undefined ? {} : { output: result.output }), ...usage } };
   }
 }
 

@@ -27,6 +27,10 @@ export interface Drive {
   onCompleted: () => readonly NewEvent[];
   /** Starts when the run has completed. */
   evaluate: () => Promise<readonly EvaluationOutcome[]>;
+  /** Called when the log has the run's end or its pause. */
+  onEnded: () => Promise<void>;
+  /** Called when the log says that a child rests: the run doesn't follow it any more. */
+  onChildLeft: (child: SessionRef) => Promise<void>;
 }
 
 /** Another process has the run, or nobody can have it any more. */
@@ -46,7 +50,7 @@ export class Driver {
     this.surroundings = surroundings;
   }
 
-  async drive({ ref, live, lease, input, onCompleted, evaluate }: Drive): Promise<void> {
+  async drive({ ref, live, lease, input, onCompleted, evaluate, onEnded, onChildLeft }: Drive): Promise<void> {
     const lose = (): void => live.interrupt("lost");
     const keeper = new LeaseKeeper(this.store, ref, lease, this.leaseMs, this.surroundings, lose);
     const drafts = new DraftKeeper(this.store, ref, keeper.fence, lose);
@@ -71,6 +75,9 @@ export class Driver {
         const endsDraft = isSaid && (await drafts.end());
         await this.append(ref, live, keeper, events, { onCompleted, endsDraft });
         this.tell(ref, live, events);
+        for (const { type, data } of events) {
+          if (type === "subagent.paused") await onChildLeft({ ...ref, agent: data.agent, sessionId: data.sessionId });
+        }
       }
     } catch (error) {
       // Whatever it was, the run goes on from its log when the lease has run out.
@@ -79,6 +86,7 @@ export class Driver {
       keeper.stop();
       await drafts.close(live.isHandedOver);
       if (live.isHandedOver) await this.store.releaseLease(ref, keeper.fence, "for others").catch(() => {});
+      if (end.status !== "lost") await onEnded();
       const completed = end.status === "completed";
       live.end(resultOf(ref, live.number, end), completed ? evaluate() : Promise.resolve([]));
     }

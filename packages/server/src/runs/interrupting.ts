@@ -10,6 +10,7 @@ import type { Surroundings } from "../surroundings.ts";
 import { partialOf, readDraft, unlogged, type DraftText } from "./draft.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import { backwards } from "./outcome.ts";
+import type { Reporting } from "./reporting.ts";
 import { readRunLog } from "./run-log.ts";
 
 /** What a settlement did. */
@@ -26,6 +27,7 @@ interface Parts {
   idempotency: Idempotency;
   surroundings: Surroundings;
   live: LiveRuns;
+  reporting: Reporting;
 }
 
 /** How long a run of this process may take to end by itself, in milliseconds: a pause lets the action at work finish. */
@@ -115,7 +117,9 @@ export class Interrupting {
         },
         { evenRunning: true },
       );
-      if (settled !== "moved") return settled;
+      if (settled === "moved") continue;
+      if (settled.isWritten) await this.parts.reporting.tell(ref, before.view.snapshot);
+      return settled;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Agents, ClientActionResult, EventInput } from "@orcha/contract";
+import type { Agents, ClientActionResult, EventInput, StoredSnapshot } from "@orcha/contract";
 import { completeBatch, lookupsOfBatch, writeOf } from "../batch.ts";
 import type { OnError } from "../failure.ts";
 import { sessionName } from "../store/session-name.ts";
@@ -9,6 +9,7 @@ import { overdue, type Evaluating } from "./evaluating.ts";
 import { closedActions } from "./interrupting.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
 import type { LiveRuns } from "./live-runs.ts";
+import type { Reporting } from "./reporting.ts";
 import { readRunLog, takeOversOf, type LastRun } from "./run-log.ts";
 import type { HostedAgent, Runner } from "./runner.ts";
 
@@ -19,6 +20,7 @@ interface Parts {
   live: LiveRuns;
   runner: Runner;
   evaluating: Evaluating;
+  reporting: Reporting;
   leases: LeaseTerms;
   onError: OnError;
 }
@@ -113,8 +115,10 @@ export class Recovery {
     const last = log?.last;
     if (!log) return;
     let start: (() => void) | undefined;
+    let given: StoredSnapshot | undefined;
     const taken = await store.append(ref, [], (current) => {
       start = undefined;
+      given = undefined;
       const now = surroundings.now();
       if (!current.lease || !isAbandoned(current, now) || current.view.snapshot.sequence !== log.sequence) return { result: false };
       const author = { now };
@@ -124,6 +128,7 @@ export class Recovery {
       }
       const said = partialOf(unlogged(draft, last, current.lease));
       if (takeOversOf(last, current.lease.fence) >= maxTakeOvers) {
+        given = current.view.snapshot;
         const events = [...closedActions(current.view), ...completeBatch([...said, givenUp(last)], current.view)];
         return { write: { ...writeOf(events, current, author), lease: { ...current.lease, until: 0 } }, result: false };
       }
@@ -133,6 +138,7 @@ export class Recovery {
       return { write: { ...write, lease }, result: true };
     });
     if (taken?.result === true) start?.();
+    else if (given) await this.parts.reporting.tell(ref, given);
   }
 
   /**
@@ -151,7 +157,7 @@ export class Recovery {
     const before = await store.read(ref, []);
     if (!before) return;
     const lookups = lookupsOfBatch([resolved(expiredCalls(before, surroundings.now()).map(({ callId }) => ({ callId })), {})]);
-    await store.append(ref, lookups, (current) => {
+    const expired = await store.append(ref, lookups, (current) => {
       start = undefined;
       const now = surroundings.now();
       const calls = expiredCalls(current, now);
@@ -171,7 +177,8 @@ export class Recovery {
       start = () => void runner.drive(ref, run.number, lease, hosted, log, write);
       return { write: { ...write, lease }, result: true };
     });
-    start?.();
+    if (start) start();
+    else if (expired?.result === true) await this.parts.reporting.tell(ref, before.view.snapshot);
   }
 }
 

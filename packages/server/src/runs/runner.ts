@@ -16,6 +16,7 @@ import { fillIn, joinParts, skillCatalogue } from "./instructions.ts";
 import type { LeaseTerms } from "./lease-keeper.ts";
 import { LiveRun } from "./live-run.ts";
 import type { LiveRuns } from "./live-runs.ts";
+import type { Reporting } from "./reporting.ts";
 import { roundOf, type LastRun, type RunLog } from "./run-log.ts";
 import { skillTool, Skills } from "./skills.ts";
 
@@ -31,6 +32,7 @@ interface Parts {
   leases: LeaseTerms;
   onError: OnError;
   evaluating: Evaluating;
+  reporting: Reporting;
   delegation: DelegationTools;
   modelFor: ModelFor | undefined;
 }
@@ -140,7 +142,7 @@ export class Runner {
     before: RunLog,
     write: SessionWrite,
   ): Promise<void> {
-    const { evaluating } = this.parts;
+    const { evaluating, reporting } = this.parts;
     const log = before.after(write);
     const { last } = log;
     if (last?.number !== live.number) throw new TypeError("the log has another last run");
@@ -189,6 +191,8 @@ export class Runner {
       },
       onCompleted: () => evaluating.requests(hosted),
       evaluate: () => evaluating.evaluate(ref, hosted, live.number, metadata),
+      onEnded: () => reporting.tell(ref, snapshot),
+      onChildLeft: (child) => reporting.report(ref, child),
     });
   }
 
