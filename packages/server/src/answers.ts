@@ -113,7 +113,7 @@ export class Answers {
         await checkOutput(agent, target, result, ["toolResults", index, "output"]);
         fresh.push(result);
       } else {
-        const found = await this.sameAsStored(ref, target, result, before.lease !== undefined);
+        const found = await this.sameAsStored(ref, target, result);
         if (found.sequence > stored.sequence) stored = found;
       }
     }
@@ -134,7 +134,8 @@ export class Answers {
       const data = { results: fresh, ...(subject === undefined ? {} : { resolvedBy: subject }) };
       const resumed: NewEvent[] = snapshot.status === "paused" ? [{ type: "session.resumed", data: { status: "active" } }] : [];
       const events: NewEvent[] = [...resumed, { type: "client_action.resolved", ...numbered, data }];
-      const result: Recorded = { sequence: snapshot.sequence + events.length, ...numbered };
+      // Where the agent runs elsewhere there is no run to follow here.
+      const result: Recorded = { sequence: snapshot.sequence + events.length, ...(runner.isHosted(ref.agent) ? numbered : {}) };
       const write = writeOf(events, current, authorOf(call, surroundings), seal(result));
       if (!log || run === undefined || write.view.snapshot.pendingClientActions.length > 0) return { write, result };
       const fence = current.lease?.fence ?? 0;
@@ -149,7 +150,7 @@ export class Answers {
   }
 
   /** The event that holds the same result. Throws `action_result_conflict` for another one. */
-  private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult, wasRun: boolean): Promise<Recorded> {
+  private async sameAsStored(ref: SessionRef, target: TouchedItem, result: ClientActionResult): Promise<Recorded> {
     const bodies = await this.parts.store.events(ref, target.sequence, target.sequence);
     if (!bodies) throw sessionNotFound(ref.sessionId);
     const event = readWholeEvent(bodies[0] ?? "");
@@ -159,7 +160,7 @@ export class Answers {
     const results = event.type === "client_action.resolved" ? event.data.results : [];
     const stored = results.find(({ callId }) => callId === result.callId);
     if (stored && comparable(stored) === comparable(result)) {
-      const isOfServer = event.run !== undefined && (wasRun || this.parts.runner.isHosted(ref.agent));
+      const isOfServer = event.run !== undefined && this.parts.runner.isHosted(ref.agent);
       return { sequence: target.sequence, ...(isOfServer ? { run: event.run } : {}) };
     }
     const outcome = target.item.type === "client_action" ? target.item.outcome : undefined;
