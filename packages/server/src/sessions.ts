@@ -6,7 +6,7 @@ import { Forking } from "./forking.ts";
 import { Idempotency } from "./idempotency.ts";
 import { Reading } from "./reading.ts";
 import { createRuns } from "./runs/create-runs.ts";
-import { readImplementations } from "./runs/implementation.ts";
+import { checkDelegations, readImplementations } from "./runs/implementation.ts";
 import type { Recovery } from "./runs/recovery.ts";
 import type { ModelFor } from "./runs/runner.ts";
 import type { Runs } from "./runs/runs.ts";
@@ -51,6 +51,9 @@ export function createSessions(agents: Agents, store: Store, given: Partial<Surr
   const changes = new Changes(store, surroundings);
   const idempotency = new Idempotency(store, surroundings);
   const parts = { agents, store, reading, changes, idempotency, surroundings };
-  const runs = createRuns(parts, readImplementations(agents, hosting.implementations), hosting.leaseMs ?? defaultLeaseMs, hosting.onError ?? logError, hosting.modelFor);
+  const implementations = readImplementations(agents, hosting.implementations);
+  // A test's stand-in plays agents that run elsewhere, too: what those open brings its metadata.
+  if (!hosting.modelFor) checkDelegations(agents, implementations);
+  const runs = createRuns(parts, implementations, hosting.leaseMs ?? defaultLeaseMs, hosting.onError ?? logError, hosting.modelFor);
   return { reading, writing: new Writing({ ...parts, reporting: runs.reporting }), forking: new Forking(parts), ...runs };
 }

@@ -112,7 +112,6 @@ export function readImplementations(agents: Agents, given: object = {}): AnyImpl
     for (const kind of ["actions", "skills", "evaluations"] as const) {
       checkMembers(`implementations.${key}.${kind}`, agent.definition[kind] ?? {}, implementation[kind] ?? {});
     }
-    checkSubagents(agents, key, agent);
   }
   return Object.fromEntries(Object.entries(implementations).filter(([, implementation]) => implementation !== undefined));
 }
@@ -125,9 +124,16 @@ function checkNumber(key: string, name: string, value: unknown, least: number, m
   throw new TypeError(`implementations.${key}.${name} must be a number from ${least}${most === Infinity ? "" : ` to ${most}`}`);
 }
 
-/** A delegated session is opened without metadata; a schema that answers later is asked when it is. */
-function checkSubagents(agents: Agents, key: string, { definition: { subagents = [] } }: Agent): void {
-  for (const [index, subagent] of subagents.entries()) {
+/**
+ * Checks that agents which run here can delegate: a delegated session is opened without metadata. A schema that answers
+ * later is asked when it is. Throws a `TypeError` with the path of the first subagent that can't be.
+ */
+export function checkDelegations(agents: Agents, implementations: AnyImplementations): void {
+  for (const key of Object.keys(implementations)) checkSubagents(agents, key);
+}
+
+function checkSubagents(agents: Agents, key: string): void {
+  for (const [index, subagent] of (agents[key]?.definition.subagents ?? []).entries()) {
     const result = agents[subagent]?.definition.metadata?.["~standard"].validate({});
     const issue = result && "issues" in result ? result.issues?.[0] : undefined;
     if (!issue) continue;
