@@ -74,7 +74,9 @@ async function journey(store: Store, name: string, dying?: Death) {
   expect(await asked.result).toMatchObject({ status: "waiting_for_client_action", run: 1 });
   const answered = orcha.supportAgent.resume(sessionId, answer, { idempotencyKey: "second", signal: over.signal });
   expect(await answered.result).toMatchObject({ status: "completed", run: 1, output: "Both are on their way, and refunded." });
-  // Its evaluation, which a dead server may have begun, is waited for no longer.
+  // The last write is of the evaluation, which comes when it comes.
+  await expect.poll(() => first.isDead(), { timeout: 10_000 }).toBe(dying !== undefined);
+  // An evaluation that a dead server had begun is waited for no longer.
   over.abort();
   await inheriting;
   const { items } = await orcha.supportAgent.history(sessionId);
