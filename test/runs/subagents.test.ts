@@ -122,6 +122,13 @@ describeStores("a child that waits for an answer", (make) => {
     expect(await delegation(orcha, sessionId)).toEqual({ item: "paused", child: "stopped" });
   });
 
+  test("and is deleted waits no longer", async () => {
+    const { orcha, sessionId, childId } = await waitingChild([ask]);
+    await orcha.researcher.delete(childId);
+    const { items } = await orcha.supportAgent.history(sessionId);
+    expect(items.find(({ type }) => type === "subagent")).toMatchObject({ status: "failed" });
+  });
+
   test("and gets it while its parent is at work with something else is shown as completed, and the parent goes on", async () => {
     const { promise: held, resolve: say } = Promise.withResolvers<void>();
     const next: ScriptEntry = () => held.then(() => ({ text: "Done." }));

@@ -169,7 +169,10 @@ export class Writing {
 
   async delete(call: Call, input: SessionInput): Promise<void> {
     agentOf(this.parts.agents, input.agent);
-    await this.parts.changes.remove(refOf(call, input), call);
+    const ref = refOf(call, input);
+    const found = await this.parts.store.read(ref, []);
+    await this.parts.changes.remove(ref, call);
+    if (found) await this.parts.reporting.tell(ref, found.view.snapshot);
   }
 
   private async open(

@@ -61,8 +61,9 @@ export class Reporting {
   /** How the last run of a child ended; nothing while it works. */
   private async endOf(child: SessionRef): Promise<SubagentEnd | undefined> {
     const { store } = this.parts;
-    const sequence = (await store.read(child, []))?.view.snapshot.sequence ?? 0;
-    for await (const { run } of backwards(store, child, sequence)) {
+    const current = await store.read(child, []);
+    if (!current) return gone;
+    for await (const { run } of backwards(store, child, current.view.snapshot.sequence)) {
       if (run === undefined) continue;
       const state = await readRunState(store, child, run);
       return state?.at === "end" ? subagentEndOf(state.result) : undefined;
@@ -70,6 +71,11 @@ export class Reporting {
     return undefined;
   }
 }
+
+const gone: SubagentEnd = {
+  type: "failed",
+  data: { status: "failed", error: { code: "session_not_found", message: "the session was deleted" } },
+};
 
 /** The item of a child that is unfinished, and that no run of its parent follows; nothing where the parent is over. */
 function leftItem({ view, touched }: Current, child: SessionRef): SubagentItem | undefined {
