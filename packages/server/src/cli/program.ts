@@ -16,6 +16,7 @@ import { addServe } from "./serve.ts";
 import { addStop } from "./stop.ts";
 import type { Terminal } from "./terminal.ts";
 import { withExamples } from "./flags.ts";
+import { packageVersion } from "./package-version.ts";
 
 /** In the order of the help: serving and talking, reading, ending, and files. */
 const commands = [
@@ -29,6 +30,7 @@ const commands = [
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("orcha")
     .description("Keeps the conversations that people have with AI agents, and opens them again.")
+    .version(packageVersion(), "-V, --version", "the version of the command and of its server")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: (text) => terminal.fail(oneLine(text)) })
     .exitOverride();
