@@ -112,6 +112,9 @@ describe("what is wrong is said in one line, with an exit code", () => {
     ["an address with a password", ["list", "--agent", "a", "--url", "http://me:secret@a"], 2, /^orcha: --url must be an address alone, without a user, a query or a fragment$/],
     ["an address with a query", ["import", "log.jsonl", "--url", "http://a?b"], 2, /^orcha: --url must be an address alone/],
     ["a store behind a server", ["list", "--agent", "a", "--url", "http://a", "--file", "b"], 2, /^orcha: --file is for a store of this machine/],
+    ["a configuration and a server", ["list", "--agent", "a", "--url", "http://a", "--config", "b.ts"], 2, /^orcha: --config is for a store of this machine; with --url the server/],
+    ["a tenant of a server", ["list", "--agent", "a", "--url", "http://a", "--tenant", "b"], 2, /^orcha: --tenant is for a store of this machine; with --url the server/],
+    ["a token for a store", ["list", "--agent", "a", "--token", "a", "--file", "b"], 2, /^orcha: --file is for a store of this machine; with --token the server/],
     ["a token of two lines", ["list", "--agent", "a", "--url", "http://a", "--token", "a secret\nof two lines"], 2, /^orcha: --token, or ORCHA_TOKEN in the environment, must be visible ASCII characters/],
     ["a token of an import", ["import", "log.jsonl", "--url", "http://a", "--token", "geheimnißvoll"], 2, /^orcha: --token, or ORCHA_TOKEN/],
     ["a reserved tenant", ["list", "--tenant", "\u0001import", ...store], 2, /^orcha: --tenant has a control character$/],
@@ -158,6 +161,17 @@ describe("what is wrong is said in one line, with an exit code", () => {
     expect(code).toBe(1);
   });
 
+  test.each([["list"], ["export"], ["run", "supportAgent", "--input", "Hi"]])("a server of the environment gives way to what is typed: %s", async (...args) => {
+    const env = { ORCHA_URL: "http://127.0.0.1:9" };
+    const agent = args[0] === "run" ? [] : ["--agent", "supportAgent"];
+    for (const typedFlag of [["--config", configFile], ["--file", "orcha.db"], ["--database", "postgres://127.0.0.1:9/none"], ["--tenant", "default"]]) {
+      const { stderr } = await orcha([...args, ...agent, ...typedFlag], { ...here, env });
+      expect([typedFlag[0], stderr]).not.toEqual([typedFlag[0], expect.stringMatching(/127\.0\.0\.1:9 can't be reached/)]);
+    }
+    const { stderr } = await orcha([...args, ...agent], { ...here, env });
+    expect(stderr).toMatch(/127\.0\.0\.1:9 can't be reached/);
+  });
+
   test("a blank address and a blank token of the environment are none", async () => {
     const env = { ORCHA_URL: "", ORCHA_TOKEN: " " };
     expect(ok(await orcha(["list", "--config", configFile, "--agent", "supportAgent"], { ...here, env }))).toContain("ses_chat");
@@ -170,6 +184,11 @@ describe("what is wrong is said in one line, with an exit code", () => {
   test.runIf(existsSync("/dev/full"))("an output that takes nothing", async () => {
     const { code, stderr } = await shell(`orcha list ${store.join(" ")} > /dev/full`, here);
     expect([code, stderr]).toEqual([1, "orcha: the output can't be written (ENOSPC)\n"]);
+  });
+
+  test("the version is that of the package, and nothing else", async () => {
+    const { version }: { version: string } = JSON.parse(readFileSync(join(import.meta.dirname, "../../packages/server/package.json"), "utf8"));
+    expect(ok(await orcha(["--version"], here))).toBe(`${version}\n`);
   });
 
   test("help is no failure, and no command is one", async () => {

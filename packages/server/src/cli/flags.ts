@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import { wrongUsage } from "./failure.ts";
 import type { TargetFlags } from "./target.ts";
 
 /** Adds the flags that say which sessions a command is about. */
@@ -13,10 +14,21 @@ export function withTarget(command: Command): Command {
     .addOption(new Option("--token <token>", "the token for that server").env("ORCHA_TOKEN"));
 }
 
-/** The flags of a command; a server of the environment gives way to a store that was typed. */
+/** The flags that only a store of this machine has a use for. */
+const storeFlags = ["file", "database", "config", "tenant"] as const;
+
+/**
+ * The flags of a command; a server of the environment gives way to a store that was typed. Throws where a store and a
+ * server were both typed.
+ */
 export function targetFlags(command: Command): TargetFlags {
   const flags = command.opts<TargetFlags>();
-  if (isServerMeant(command, flags.file !== undefined || flags.database !== undefined)) return flags;
+  const ofStore = storeFlags.find((flag) => flags[flag] !== undefined);
+  const ofServer = (["url", "token"] as const).find((flag) => command.getOptionValueSource(flag) === "cli");
+  if (ofStore !== undefined && ofServer !== undefined) {
+    throw wrongUsage(`--${ofStore} is for a store of this machine; with --${ofServer} the server and the token decide`);
+  }
+  if (isServerMeant(command, ofStore !== undefined)) return flags;
   const { url: _url, ...rest } = flags;
   return rest;
 }

@@ -90,14 +90,12 @@ export async function openTarget(flags: TargetFlags, needs: Needs = {}): Promise
 }
 
 /** The server that the flags name. */
-export function serverOf(flags: TargetFlags, url: string): Server {
-  const also = (["file", "database", "tenant"] as const).find((flag) => flags[flag] !== undefined);
-  if (also) throw wrongUsage(`--${also} is for a store of this machine; with --url the server and the token decide`);
+export function serverOf(flags: Pick<TargetFlags, "token">, url: string): Server {
   return { base: addressOf("--url", url), token: tokenOf(flags) };
 }
 
 /** What other programs set for the whole environment may be blank, and a file that it came from may end its lines with CR. */
-function tokenOf({ token }: TargetFlags): string | undefined {
+function tokenOf({ token }: Pick<TargetFlags, "token">): string | undefined {
   const trimmed = token?.trim() ?? "";
   if (trimmed === "") return undefined;
   if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
@@ -105,7 +103,7 @@ function tokenOf({ token }: TargetFlags): string | undefined {
 }
 
 async function openServer(flags: TargetFlags, server: Server): Promise<Target> {
-  const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(flags.config) : undefined);
+  const agent = agentOf(flags, flags.agent === undefined ? await loadConfig(undefined) : undefined);
   return {
     agent,
     server,
