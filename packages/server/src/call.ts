@@ -17,7 +17,11 @@ export interface Call {
 export function agentOf(agents: Agents, key: string): Agent {
   const agent = Object.hasOwn(agents, key) ? agents[key] : undefined;
   if (agent) return agent;
-  throw new OrchaError("agent_not_found", `no agent ${JSON.stringify(key.slice(0, 80))}`);
+  throw agentNotFound(key);
+}
+
+export function agentNotFound(key: string): OrchaError {
+  return new OrchaError("agent_not_found", `no agent ${JSON.stringify(key.slice(0, 80))}`);
 }
 
 /** The full name of the session that a call is about. */

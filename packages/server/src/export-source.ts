@@ -11,8 +11,8 @@ export interface ExportSource {
   /** How many events are read at once. */
   chunk: number;
   list(input: Pick<ListInput, "agent" | "pageSize" | "cursor">): Promise<SessionList>;
-  /** How many events a session has; nothing where there is no such session. */
-  sequenceOf(name: SessionName): Promise<number | undefined>;
+  /** How many events a session has; "none" where there is no such session, "hidden" where its agent isn't known, so that it can't be read. */
+  sequenceOf(name: SessionName): Promise<number | "none" | "hidden">;
   /** The stored text of the events `from` to `to`. Throws `storage_error` for one that is damaged. */
   bodies(name: SessionName, from: number, to: number): Promise<readonly string[] | undefined>;
 }
@@ -25,7 +25,7 @@ export function storeSource({ agents, store }: { agents: Agents; store: Store },
     list: (input) => reading.list(call, input),
     async sequenceOf(name) {
       const snapshot = await store.snapshot(refOf(call, name));
-      return snapshot === undefined ? undefined : readSnapshot(snapshot).sequence;
+      return snapshot === undefined ? "none" : readSnapshot(snapshot).sequence;
     },
     async bodies(name, from, to) {
       const bodies = await store.events(refOf(call, name), from, to);

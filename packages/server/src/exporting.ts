@@ -1,6 +1,6 @@
 import { OrchaError, type Agents, type SessionEvent } from "@orcha/contract";
 import { writeBundle, writeSessionLog, type BundleSource } from "@orcha/formats";
-import { agentOf, sessionNotFound, type Call } from "./call.ts";
+import { agentNotFound, agentOf, sessionNotFound, type Call } from "./call.ts";
 import { allIds, storeSource, type ExportSource, type SessionName } from "./export-source.ts";
 import type { SessionInput } from "./reading.ts";
 import type { Store } from "./store/store.ts";
@@ -43,24 +43,36 @@ function checkCall({ agents }: ExportParts, { principal }: Call, agent: string):
   agentOf(agents, agent);
 }
 
-/** Writes a bundle of what a source has. */
-export async function* bundleFrom(source: ExportSource, selection: ExportSelection, createdAt: string): AsyncGenerator<string> {
+/** Writes a bundle of what a source has. Tells of each delegated session that it can't read, so that it isn't in the bundle. */
+export async function* bundleFrom(
+  source: ExportSource,
+  selection: ExportSelection,
+  createdAt: string,
+  onHidden: (name: SessionName) => void = () => {},
+): AsyncGenerator<string> {
   const { agent, sessionIds = [] } = selection;
   // Before the first line, so that a misspelt id leaves no file behind.
   for (const sessionId of sessionIds) {
-    if ((await source.sequenceOf({ agent, sessionId })) === undefined) throw sessionNotFound(sessionId);
+    await sequenceIn(source, { agent, sessionId });
   }
-  yield* writeBundle(sessionsOf(source, selection), createdAt);
+  yield* writeBundle(sessionsOf(source, selection, onHidden), createdAt);
 }
 
 /** Writes the log of a session that a source has. */
 export async function* logFrom(source: ExportSource, name: SessionName): AsyncGenerator<string> {
-  const sequence = await source.sequenceOf(name);
-  if (sequence === undefined) throw sessionNotFound(name.sessionId);
+  const sequence = await sequenceIn(source, name);
   yield* writeSessionLog(bodiesOf(source, name, sequence, () => {}));
 }
 
-async function* sessionsOf(source: ExportSource, { agent, sessionIds }: ExportSelection): AsyncGenerator<BundleSource> {
+/** How many events a session has that somebody named. Throws where it can't be read. */
+async function sequenceIn(source: ExportSource, name: SessionName): Promise<number> {
+  const sequence = await source.sequenceOf(name);
+  if (sequence === "none") throw sessionNotFound(name.sessionId);
+  if (sequence === "hidden") throw agentNotFound(name.agent);
+  return sequence;
+}
+
+async function* sessionsOf(source: ExportSource, { agent, sessionIds }: ExportSelection, onHidden: (name: SessionName) => void): AsyncGenerator<BundleSource> {
   const seen = new Set<string>();
   for (const sessionId of sessionIds ?? (await allIds(source, agent))) {
     const family: SessionName[] = [{ agent, sessionId }];
@@ -70,7 +82,11 @@ async function* sessionsOf(source: ExportSource, { agent, sessionIds }: ExportSe
       seen.add(key);
       const events = await source.sequenceOf(name);
       // What goes away meanwhile is no reason to stop.
-      if (events === undefined) continue;
+      if (events === "none") continue;
+      if (events === "hidden") {
+        onHidden(name);
+        continue;
+      }
       yield { agent: name.agent, sessionId: name.sessionId, events, bodies: bodiesOf(source, name, events, (child) => family.push(child)) };
     }
   }

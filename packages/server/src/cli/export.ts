@@ -1,10 +1,12 @@
 import type { AgentMessage } from "@orcha/contract";
 import { Option, type Command } from "commander";
 import { targetFlags, withExamples, withTarget } from "./flags.ts";
+import type { SessionName } from "../export-source.ts";
 import { wrongUsage } from "./failure.ts";
-import { megabytes, Progress } from "./progress.ts";
+import { count, megabytes, Progress } from "./progress.ts";
 import { openTarget, type Target, type TargetFlags } from "./target.ts";
 import type { Terminal } from "./terminal.ts";
+import { plain } from "./text.ts";
 import { writeWhole } from "./whole-file.ts";
 
 interface Flags {
@@ -35,8 +37,9 @@ async function exportIds(terminal: Terminal, ids: readonly string[], flags: Flag
   const signal = terminal.interrupts();
   const target = await openTarget(flags.target);
   const progress = new Progress();
+  const hidden: SessionName[] = [];
   try {
-    const lines = linesOf(target, ids, flags);
+    const lines = linesOf(target, ids, flags, (name) => hidden.push(name));
     if (flags.output === undefined) {
       for await (const line of lines) {
         signal.throwIfAborted();
@@ -47,6 +50,7 @@ async function exportIds(terminal: Terminal, ids: readonly string[], flags: Flag
       progress.clear();
       terminal.note(`Exported to ${flags.output}.`);
     }
+    for (const note of notesOf(hidden)) terminal.note(note);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
@@ -55,7 +59,7 @@ async function exportIds(terminal: Terminal, ids: readonly string[], flags: Flag
   }
 }
 
-async function* linesOf(target: Target, ids: readonly string[], { format }: Flags): AsyncGenerator<string> {
+async function* linesOf(target: Target, ids: readonly string[], { format }: Flags, onHidden: (name: SessionName) => void): AsyncGenerator<string> {
   const { agent } = target;
   const [sessionId = ""] = ids;
   if (format === "messages") {
@@ -67,7 +71,20 @@ async function* linesOf(target: Target, ids: readonly string[], { format }: Flag
   const { remoteSource } = await import("./remote-source.ts");
   const source = target.source ?? remoteSource(target);
   if (format === "jsonl") yield* logFrom(source, { agent, sessionId });
-  else yield* bundleFrom(source, { agent, ...(ids.length === 0 ? {} : { sessionIds: ids }) }, new Date().toISOString());
+  else yield* bundleFrom(source, { agent, ...(ids.length === 0 ? {} : { sessionIds: ids }) }, new Date().toISOString(), onHidden);
+}
+
+/** How many sessions of one agent are named one by one. */
+const maxNamed = 20;
+
+/** What isn't in the file, an agent a line. */
+function notesOf(hidden: readonly SessionName[]): string[] {
+  return [...Map.groupBy(hidden, ({ agent }) => agent)].map(([agent, names]) => {
+    const ids = names.slice(0, maxNamed).map(({ sessionId }) => plain(sessionId));
+    const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+    const missing = `Not exported, since the server defines no agent ${plain(agent)}: ${count(names.length, "delegated session")}, ${ids.join(", ")}${more}.`;
+    return `${missing} Define the agent again, or export from the store itself.`;
+  });
 }
 
 async function* watched(lines: AsyncIterable<string>, written: (bytes: number) => void): AsyncGenerator<string> {

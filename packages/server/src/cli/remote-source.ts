@@ -8,24 +8,28 @@ export function remoteSource(target: Target): ExportSource {
   return {
     chunk: 100,
     list: (input) => target.call<SessionList>("list", input),
-    sequenceOf: (name) => found(async () => (await target.call<SessionSnapshot>("get", name)).sequence),
-    bodies: (name, from, to) =>
-      found(async () => {
-        const { events } = await target.call<SessionEvents>("events", { ...name, page: 1, pageSize: to - from + 1, throughSequence: to });
-        const types: readonly string[] = events.map(({ type }) => type);
-        const damaged = types.indexOf("unreadable");
-        if (damaged !== -1) throw damagedEvent(name, from + damaged);
-        return events.map((event) => JSON.stringify(event));
-      }),
+    async sequenceOf(name) {
+      const snapshot = await found(target.call<SessionSnapshot>("get", name));
+      return typeof snapshot === "string" ? snapshot : snapshot.sequence;
+    },
+    async bodies(name, from, to) {
+      const page = await found(target.call<SessionEvents>("events", { ...name, page: 1, pageSize: to - from + 1, throughSequence: to }));
+      if (typeof page === "string") return undefined;
+      const types: readonly string[] = page.events.map(({ type }) => type);
+      const damaged = types.indexOf("unreadable");
+      if (damaged !== -1) throw damagedEvent(name, from + damaged);
+      return page.events.map((event) => JSON.stringify(event));
+    },
   };
 }
 
-async function found<T>(read: () => Promise<T>): Promise<T | undefined> {
+async function found<T>(answer: Promise<T>): Promise<T | "none" | "hidden"> {
   try {
-    return await read();
+    return await answer;
   } catch (error) {
-    const isGone = error instanceof ServerFailure && (error.code === "session_not_found" || error.code === "agent_not_found");
-    if (isGone) return undefined;
+    const code = error instanceof ServerFailure ? error.code : undefined;
+    if (code === "session_not_found") return "none";
+    if (code === "agent_not_found") return "hidden";
     throw error;
   }
 }
