@@ -84,6 +84,12 @@ test.each(['"12"', "12", '"12-gzip"', 'W/"12"', '"12-br"'])("an ETag goes back a
   expect([status, body]).toEqual([409, expect.objectContaining({ code: "sequence_conflict" })]);
 });
 
+test.each(['"12', '12"', '"12-gzip', 'W/"12', "W/12", '""12""', "'12'", '"12", "13"', "*"])("an If-Match that is no sequence is refused: %s", async (ifMatch) => {
+  const { send } = await seeded();
+  const { status, json: body } = await send(`${sessions}/ses_1`, { method: "PATCH", headers: { ...json, "if-match": ifMatch }, body: '{"name":"n"}' });
+  expect([status, body]).toEqual([400, expect.objectContaining({ code: "invalid_input", details: { path: "ifSequence" } })]);
+});
+
 test.each(["", "/history", "/events", "/history?page=2&pageSize=3"])("a reader who has %j of a session gets no second copy of it", async (path) => {
   const { send } = await seeded();
   const url = `${sessions}/ses_1${path}`;

@@ -16,9 +16,25 @@ const heartbeatMs = 10_000;
 /** What every stream is sent with. */
 export const streamHeaders = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
 
-/** Tells whether a request would rather have a stream than a single answer. */
+/** Tells whether a request would rather have a stream than a single answer: it names streams, and likes them no less. */
 export function takesStream({ headers: asked }: Request): boolean {
-  return /\btext\/event-stream\b/i.test(asked.get("accept") ?? "");
+  const accept = asked.get("accept") ?? "";
+  // Most requests want no stream, and are told apart at once.
+  if (!/event-stream/i.test(accept)) return false;
+  const liked = qualities(accept);
+  const stream = liked.get("text/event-stream") ?? 0;
+  return stream > 0 && stream >= (liked.get("application/json") ?? liked.get("application/*") ?? liked.get("*/*") ?? 0);
+}
+
+/** How much each media range of an `Accept` is liked, from 0, which is not at all, to 1. */
+function qualities(accept: string): Map<string, number> {
+  const ranges = accept.toLowerCase().split(",").map((range) => range.split(";").map((text) => text.trim()));
+  return new Map(
+    ranges.map(([name = "", ...parameters]) => {
+      const quality = parameters.map((parameter) => /^q\s*=\s*([01](?:\.\d*)?)$/.exec(parameter)?.[1]).find((found) => found !== undefined);
+      return [name, quality === undefined ? 1 : Number(quality)];
+    }),
+  );
 }
 
 /**

@@ -75,7 +75,7 @@ function readHeaders(headers: Headers): Omit<Call, "principal"> {
   if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     throw invalidInput(["idempotencyKey"], "must be 1 to 255 visible ASCII characters");
   }
-  const sequence = ifMatch === undefined ? undefined : /^"?([1-9]\d{0,14})"?$/.exec(tagAsSent(ifMatch))?.[1];
+  const sequence = ifMatch === undefined ? undefined : /^("?)([1-9]\d{0,14})\1$/.exec(tagAsSent(ifMatch))?.[2];
   if (ifMatch !== undefined && sequence === undefined) throw invalidInput(["ifSequence"], "must be a sequence, an integer from 1");
   return {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
