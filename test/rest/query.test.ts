@@ -1,5 +1,7 @@
-import { memoryStore } from "@orcha/server";
-import { expect, test } from "vitest";
+import { memoryStore, type Store } from "@orcha/server";
+import { serve } from "@orcha/server/node";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { agents } from "../agents.ts";
 import { surroundings } from "../harness.ts";
 import { seed } from "./cases.ts";
 import { bothOf } from "./rest.ts";
@@ -26,6 +28,7 @@ test.each([
   ["page=abc", "page"],
   ["page=", "page"],
   ["page=1.5", "page"],
+  ["page=1.0", "page"],
   ["page=0", "page"],
   ["page=-1", "page"],
   ["page=1e2", "page"],
@@ -108,23 +111,71 @@ test("HEAD answers a read's headers without its body", async () => {
   expect([status, headers.get("etag"), text]).toEqual([200, '"12"', ""]);
 });
 
-test("HEAD of a stream answers its headers, and leaves nobody listening", async () => {
+/** A store that counts who listens. */
+function counting(): { store: Store; listening: () => number } {
   const store = memoryStore();
-  let listening = 0;
-  const { rpc, send } = bothOf({
-    ...store,
-    listen: (told) => {
-      listening += 1;
-      const leave = store.listen(told);
-      return () => {
-        listening -= 1;
-        leave();
-      };
-    },
-  });
+  let count = 0;
+  const listen: Store["listen"] = (told) => {
+    count += 1;
+    const leave = store.listen(told);
+    return () => {
+      count -= 1;
+      leave();
+    };
+  };
+  return { store: { ...store, listen }, listening: () => count };
+}
+
+test("HEAD of a stream answers its headers, and leaves nobody listening", async () => {
+  const { store, listening } = counting();
+  const { rpc, send } = bothOf(store);
   await seed(rpc);
   const head = (id: string) => send(`${sessions}/${id}/tail?after=0`, { method: "HEAD", headers: { accept: "text/event-stream" } });
   const { status, headers, text } = await head("ses_1");
-  expect([status, headers.get("content-type"), text, listening]).toEqual([200, "text/event-stream", "", 0]);
+  expect([status, headers.get("content-type"), text, listening()]).toEqual([200, "text/event-stream", "", 0]);
   expect((await head("ses_none")).status).toBe(404);
+});
+
+test("HEAD of a piece of a tail waits for nothing", async () => {
+  const { store, listening } = counting();
+  const { rpc, send } = bothOf(store);
+  await seed(rpc);
+  const started = performance.now();
+  const { status, headers, text } = await send(`${sessions}/ses_1/tail`, { method: "HEAD" });
+  expect([status, headers.get("content-type"), text, listening()]).toEqual([200, "application/json", "", 0]);
+  expect((await send(`${sessions}/ses_none/tail`, { method: "HEAD" })).status).toBe(404);
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+test.each([
+  ["REST", (url: string, signal: AbortSignal) => fetch(`${url}${sessions}/ses_1/tail`, { signal })],
+  ["RPC", (url: string, signal: AbortSignal) => fetch(`${url}/rpc/tail`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"json":{"agent":"supportAgent","sessionId":"ses_1"}}', signal })],
+])("a piece of a tail over %s ends with the caller who waits for it", async (_name, ask) => {
+  const { store, listening } = counting();
+  const server = await serve({ agents, store, port: 0 });
+  onTestFinished(() => server.close());
+  await seed(bothOf(store).rpc);
+  const controller = new AbortController();
+  const asked = ask(server.url, controller.signal);
+  await vi.waitFor(() => expect(listening()).toBe(1));
+  controller.abort();
+  await expect(asked).rejects.toThrow("aborted");
+  await vi.waitFor(() => expect(listening()).toBe(0), { timeout: 10_000 });
+});
+
+test.each([
+  ["text/event-stream", true],
+  ["text/event-stream; charset=utf-8", true],
+  ["application/json, TEXT/Event-Stream", true],
+  ["text/event-stream;q=0.9, */*;q=0.1", true],
+  ["text/event-stream;q=0", false],
+  ["text/event-stream; q=0.000, */*", false],
+  ["application/json, text/event-stream;q=0.5", false],
+  ["text/event-stream-of-another-kind", false],
+  ["text/*", false],
+  ["*/*", false],
+])("who accepts %s is answered with a stream: %s", async (accept, isStream) => {
+  const { send } = await seeded();
+  const { status, headers } = await send(`${sessions}/done/tail?after=0`, { headers: { accept } });
+  expect([status, headers.get("content-type")]).toEqual([200, isStream ? "text/event-stream" : "application/json"]);
 });

@@ -5,7 +5,7 @@ import { chosen, type RestRoute } from "./rest-routes.ts";
 import { readBody, readQuery, type RestSource } from "./rest-input.ts";
 import { toRestAnswer, toSplicedAnswer } from "./rest-answer.ts";
 import type { Reply } from "./reply.ts";
-import type { OrchaRouter } from "./router.ts";
+import type { OrchaRouter, RequestContext } from "./router.ts";
 import { isSpliced, type Splicing } from "./splice.ts";
 import { takesStream } from "./event-stream.ts";
 import { isStreamed, type Streaming } from "./streaming.ts";
@@ -34,7 +34,11 @@ export async function answerRest(parts: RestParts, operations: readonly Operatio
   if (parts.splicing && isSpliced(operation)) return toSplicedAnswer(await parts.splicing.answer(operation, call, input));
   if (isStreamed(operation) && takesStream(source.request)) return parts.streaming.answer(operation, call, input, source.request);
   const procedure: AnyProcedure = parts.router[operation];
-  const answer: unknown = await callProcedure(procedure, input, { context: { call } });
+  const { request } = source;
+  // Headers are there without anything to wait for.
+  const signal = (): AbortSignal => (request.method === "HEAD" ? AbortSignal.abort() : request.signal);
+  const context: RequestContext = { call, signal };
+  const answer: unknown = await callProcedure(procedure, input, { context });
   const agent = encodeURIComponent(source.names["agent"] ?? "");
   return toRestAnswer(operation, answer, `/api/agents/${agent}/sessions`);
 }

@@ -6,6 +6,8 @@ import type { Sessions } from "./sessions.ts";
 /** What a request knows before its input is read. */
 export interface RequestContext {
   call: Call;
+  /** Aborted where the caller is gone. A function, since making the signal costs a request as much as a short answer. */
+  signal: () => AbortSignal;
 }
 
 /** Every operation, as a thin line to the sessions. */
@@ -30,7 +32,7 @@ export function createRouter({ reading, writing, forking, runs, tailing }: Sessi
     events: os.events.handler(({ input, context }) => reading.events(context.call, input)),
     subagentHistory: os.subagentHistory.handler(({ input, context }) => reading.subagentHistory(context.call, input)),
     subagentEvents: os.subagentEvents.handler(({ input, context }) => reading.subagentEvents(context.call, input)),
-    tail: os.tail.handler(({ input, context }) => tailing.piece(context.call, input)),
+    tail: os.tail.handler(({ input, context }) => tailing.piece(context.call, input, context.signal())),
     messages: os.messages.handler(({ input, context }) => reading.messages(context.call, input)),
   });
 }

@@ -88,7 +88,7 @@ export function createRpc({ router, splicing, streaming }: RpcParts): AnswerRpc 
       const { text } = await splicing.answer(operation, call, await readEnvelope(request));
       return jsonReply(`{"json":${text}}`);
     }
-    const context: HandlerContext = { call };
+    const context: HandlerContext = { call, signal: () => request.signal };
     const { response } = await handler.handle(request, { prefix: "/rpc", context });
     if (context.failure) throw context.failure;
     return response;

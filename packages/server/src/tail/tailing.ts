@@ -85,10 +85,12 @@ export class Tailing {
     return this.frames(ref, after, snapshot, signal);
   }
 
-  /** Waits for the next piece of a tail, within half a minute. */
-  async piece(call: Call, input: TailInput): Promise<TailPiece> {
+  /** Waits for the next piece of a tail, within half a minute, and no longer than its caller does. */
+  async piece(call: Call, input: TailInput, caller: AbortSignal): Promise<TailPiece> {
     const controller = new AbortController();
     const end = (): void => controller.abort();
+    if (caller.aborted) end();
+    caller.addEventListener("abort", end, { once: true });
     let timer = setTimeout(end, pieceMs);
     const frames: TailFrame[] = [];
     let { after } = input;
@@ -111,6 +113,7 @@ export class Tailing {
       }
     } finally {
       clearTimeout(timer);
+      caller.removeEventListener("abort", end);
       controller.abort();
     }
     return { frames, after: after ?? 0 };
