@@ -7,6 +7,7 @@ import type { Cut } from "./cuttable.ts";
 import { createHandlers } from "./handlers.ts";
 import type { AnyScenario } from "./implementations.ts";
 import type { Failure, MockRequest, StreamedOperation } from "./network.ts";
+import { checkScenario } from "./scenario-fault.ts";
 import type { Scenario } from "./scenario.ts";
 import { World } from "./world.ts";
 
@@ -47,8 +48,12 @@ export interface MockOrcha<A extends Agents = Agents> {
   close: () => Promise<void>;
 }
 
-/** Sets up agents' sessions and scripts behind handlers that behave as a server does. Nothing leaves the process. */
+/**
+ * Sets up agents' sessions and scripts behind handlers that behave as a server does. Nothing leaves the process. Throws a
+ * `TypeError` that names the first word of the scenario that there isn't.
+ */
 export function mockOrcha<A extends Agents>(agents: A, scenario: Scenario<A> = {}, options: MockOptions = {}): MockOrcha<A> {
+  checkScenario(agents, scenario);
   const { baseUrl = "*", startsAt = "2026-01-01T12:00:00.000Z", auth, tenant = "default" } = options;
   // What a step says was checked where it was written; from here on its agent's types are forgotten.
   const parts = { agents, scenario: scenario as unknown as AnyScenario, start: readTime(startsAt, "startsAt"), auth, tenant, recordings: new Map() };

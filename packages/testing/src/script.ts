@@ -1,4 +1,5 @@
 import type { AnyAgentTypes, Agents } from "@orcha/contract";
+import { checkSteps } from "./scenario-fault.ts";
 import type { Script, ScriptedRun } from "./scenario.ts";
 import { isLast, type AnyStep } from "./step.ts";
 
@@ -21,8 +22,10 @@ export class RunScript {
   /** The steps of the next run. Throws where the list has no more runs. */
   async next(run: ScriptedRun<AnyAgentTypes>): Promise<readonly AnyStep[]> {
     if (typeof this.script === "function") {
-      const steps = await this.script(run);
-      return Array.isArray(steps) ? steps : [steps as AnyStep];
+      const given = await this.script(run);
+      const steps: readonly AnyStep[] = Array.isArray(given) ? given : [given as AnyStep];
+      checkSteps(steps, [this.agent, "script"]);
+      return steps;
     }
     const steps = this.runs[this.taken];
     if (!steps) throw new Error(`the script of ${this.agent} has ${this.runs.length} runs, and this would be another one`);
