@@ -1,5 +1,6 @@
 import { useRun } from "@orcha/client/react";
 import { useState, type ReactElement } from "react";
+import { Boundary } from "./boundary.tsx";
 import { Composer } from "./composer.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Inbox } from "./inbox.tsx";
@@ -21,7 +22,15 @@ export function App(): ReactElement {
   return (
     <div className="app" data-open={sessionId !== undefined}>
       <Inbox selected={sessionId} />
-      <main>{sessionId === undefined ? <Welcome onSend={start} /> : <Conversation key={sessionId} sessionId={sessionId} unsent={unsent} />}</main>
+      <main>
+        {sessionId === undefined ? (
+          <Welcome onSend={start} />
+        ) : (
+          <Boundary key={sessionId}>
+            <Conversation sessionId={sessionId} unsent={unsent} />
+          </Boundary>
+        )}
+      </main>
     </div>
   );
 }

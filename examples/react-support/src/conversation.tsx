@@ -82,11 +82,9 @@ export function Conversation({ sessionId, unsent }: Properties): ReactElement {
           </div>
         )}
         {isRunning && !streaming && <p className="thinking">…</p>}
-        {pendingClientActions.map((pending) =>
-          pending.name === "request_human_approval" ? (
-            <ApprovalCard key={pending.callId} approval={pending} onFocusLost={() => field.current?.focus()} />
-          ) : null,
-        )}
+        {pendingClientActions.map((pending) => (
+          <ApprovalCard key={pending.callId} pending={pending} onFocusLost={() => field.current?.focus()} />
+        ))}
       </section>
 
       <Announcer items={items} isRunning={isRunning} waits={waits} />

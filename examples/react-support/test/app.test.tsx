@@ -2,7 +2,7 @@ import { page } from "./page.ts";
 import { setupOrcha } from "@orcha/testing/node";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { agents } from "../src/agents.ts";
 
 /** The server of these tests: nothing else of Orcha's is needed. */
@@ -97,6 +97,57 @@ test("an approval says what the model said, also where that is no currency", asy
   await mock.orcha.supportAgent.append("ses_words", { events: [{ type: "client_action.requested", data: { calls: [call] } }] });
   window.location.hash = "ses_words";
   await expect.poll(() => page.text()).toContain("1,250 US dollars for order A-7");
+});
+
+/** Opens a session in which an agent that runs elsewhere asks for something. */
+async function asked(name: string, given: unknown): Promise<void> {
+  const call = { callId: "call_odd", name, arguments: given };
+  await mock.orcha.supportAgent.create({ sessionId: "ses_odd", name: "Odd" });
+  await mock.orcha.supportAgent.append("ses_odd", { events: [{ type: "client_action.requested", data: { calls: [call] } }] });
+  window.location.hash = "ses_odd";
+}
+
+test.each([
+  ["no amount", "request_human_approval", { orderId: "A-7", currency: "USD" }],
+  ["an amount in words", "request_human_approval", { orderId: "A-7", amount: "much", currency: "USD" }],
+  ["an order that is no text", "request_human_approval", { orderId: { number: 7 }, amount: 1, currency: "USD" }],
+  ["no arguments", "request_human_approval", null],
+  ["an action of a newer server", "pick_a_date", {}],
+])("what is asked for with %s can be denied, never approved, and the page stays", async (_name, name, given) => {
+  await asked(name, given);
+  await page.says("This page can’t show what is asked for");
+  expect(page.text()).toContain("Order A-1042");
+  expect([...document.querySelectorAll("button")].map(({ textContent }) => textContent)).not.toContain("Approve");
+  page.press("Deny");
+  await expect.poll(async () => (await mock.orcha.supportAgent.get("ses_odd")).pendingClientActions).toEqual([]);
+  await expect.poll(() => page.text()).not.toContain("This page can’t show");
+});
+
+test("a part of the page that can't be shown leaves the rest, and may be tried again", async () => {
+  const { Boundary } = await import("../src/boundary.tsx");
+  let isBroken = true;
+  const Broken = (): string => {
+    if (isBroken) throw new Error("odd");
+    return "Mended.";
+  };
+  const container = document.body.appendChild(document.createElement("div"));
+  const root = createRoot(container, { onCaughtError: () => {} });
+  onTestFinished(() => {
+    root.unmount();
+    container.remove();
+  });
+  root.render(
+    <>
+      Beside it.
+      <Boundary>
+        <Broken />
+      </Boundary>
+    </>,
+  );
+  await page.says("Beside it.This conversation can’t be shown.");
+  isBroken = false;
+  page.press("Try again");
+  await expect.poll(() => page.text()).toContain("Mended.");
 });
 
 test("a first message that can't be sent says why, and can be sent again", async () => {
