@@ -127,10 +127,17 @@ describeStores("a store", (make) => {
   test("reads ranges of events, both ends included", async () => {
     const store = await make();
     await store.create(ref, writeOf([created, requested, completed]));
-    const sequences = async (from: number, to: number) => (await store.events(ref, from, to))?.map((body) => (JSON.parse(body) as SessionEvent).sequence);
+    const sequences = async (from: number, to: number, maxBytes?: number) => (await store.events(ref, from, to, maxBytes))?.map((body) => (JSON.parse(body) as SessionEvent).sequence);
     expect(await sequences(1, 3)).toEqual([1, 2, 3]);
     expect(await sequences(2, 2)).toEqual([2]);
     expect(await sequences(4, 9)).toEqual([]);
+    const [first = "", second = ""] = (await store.events(ref, 1, 3)) ?? [];
+    expect(await sequences(1, 3, 1)).toEqual([1]);
+    expect(await sequences(1, 3, first.length)).toEqual([1]);
+    expect(await sequences(1, 3, first.length + 1)).toEqual([1, 2]);
+    expect(await sequences(1, 3, first.length + second.length + 1)).toEqual([1, 2, 3]);
+    expect(await sequences(2, 3, 1)).toEqual([2]);
+    expect(await sequences(4, 9, 1)).toEqual([]);
   });
 
   test("holds a write to its condition", async () => {

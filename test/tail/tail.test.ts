@@ -44,6 +44,27 @@ describeStores("a tail", (make) => {
     await frames.return?.(undefined);
   });
 
+  test("tells of much at once in steps that fit into memory", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId, throughSequence } = await opened(orcha);
+    const content = "x".repeat(1_000_000);
+    for (let count = 0; count < 4; count += 1) await orcha.supportAgent.append(sessionId, { messages: [1, 2, 3].map(() => ({ role: "user" as const, content })) });
+    const frames = await until(orcha.supportAgent.tail(sessionId, { after: throughSequence }), isReady);
+    expect(frames.map(({ type }) => type)).toEqual([...Array.from({ length: 2 }, () => [...Array.from({ length: 5 }, () => "item"), "snapshot"]).flat(), "item", "item", "snapshot", "ready"]);
+    expect(frames.flatMap((frame) => (frame.type === "item" ? [frame.position] : []))).toEqual(Array.from({ length: 12 }, (_, index) => index + 2));
+  });
+
+  test("tells of many earlier items that changed in steps, each once", async () => {
+    const orcha = clientOf(await make());
+    const { sessionId } = await opened(orcha);
+    const calls = Array.from({ length: 120 }, (_, index) => ({ callId: `call_${index}`, name: "lookup_order" }));
+    const { lastSequence } = await orcha.supportAgent.append(sessionId, { events: calls.map((call) => ({ type: "action.requested", data: { ...call, arguments: { orderId: call.callId } } })) });
+    await orcha.supportAgent.append(sessionId, { events: calls.map((call) => ({ type: "action.completed", data: { ...call, output: { status: "lost" }, durationMs: 1 } })) });
+    const frames = await until(orcha.supportAgent.tail(sessionId, { after: lastSequence }), isReady);
+    expect(frames.flatMap((frame) => (frame.type === "item" && frame.item.type === "action" ? [frame.item.callId] : []))).toEqual(calls.map(({ callId }) => callId));
+    expect(frames.filter(({ type }) => type === "snapshot")).toHaveLength(3);
+  });
+
   test("without `after` tells of what comes", async () => {
     const orcha = clientOf(await make());
     const { sessionId, throughSequence } = await opened(orcha);

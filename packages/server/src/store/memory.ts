@@ -7,6 +7,7 @@ import { pageWindow, pinnedSequence } from "./page.ts";
 import { dueAt, parentOf, receiptLifetimeMs } from "./rows.ts";
 import { sessionName } from "./session-name.ts";
 import { touchedItems } from "./touched.ts";
+import { upTo } from "./up-to.ts";
 import type {
   Current,
   Draft,
@@ -143,8 +144,9 @@ export function memoryStore(): Store {
       };
     },
 
-    async events(ref, from, to) {
-      return sessions.get(sessionName(ref))?.events.slice(from - 1, to).map(({ body }) => body);
+    async events(ref, from, to, maxBytes) {
+      const bodies = sessions.get(sessionName(ref))?.events.slice(from - 1, to).map(({ body }) => body);
+      return bodies && upTo(maxBytes, bodies);
     },
 
     async changed(ref, { after, through, lookups }) {

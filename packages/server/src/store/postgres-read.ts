@@ -71,18 +71,17 @@ export async function readEventPage(parts: PostgresParts, ref: SessionRef, query
   return { snapshot: row.snapshot, throughSequence, total: throughSequence, start, bodies };
 }
 
-/** Reads the events `from` to `to` in one round trip. */
+/** Reads the events `from` to `to` in one round trip, or those of them that make up `maxBytes`. */
 export async function readEvents(
   parts: PostgresParts,
   ref: SessionRef,
-  from: number,
-  to: number,
+  { from, to, maxBytes }: { from: number; to: number; maxBytes: number | undefined },
 ): Promise<readonly string[] | undefined> {
   const { connections, statements } = parts;
-  const [row] = await connections.query(statements.eventRange, [...nameOf(ref), from, to]);
+  const [row] = await connections.query(statements.eventRange, [...nameOf(ref), from, to, maxBytes ?? null]);
   if (!row) return undefined;
-  const last = Math.min(to, row.sequence);
-  return linesOf(row.bodies, Math.max(0, last - from + 1)) ?? (await bodiesOf(parts, statements.eventRows, [row.key, from, last]));
+  const { key, bodies, count } = row;
+  return linesOf(bodies, count) ?? (await bodiesOf(parts, statements.eventRows, [key, from, from + count - 1]));
 }
 
 /** Reads the items that events added or changed, in one round trip. */

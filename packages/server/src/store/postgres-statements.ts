@@ -89,13 +89,17 @@ export function postgresStatements(tables: Tables) {
            AND e.sequence <= coalesce($6::bigint, s.sequence) - $4::bigint) AS bodies
        FROM ${sessions} s WHERE ${named}`,
     ),
-    /** $4, $5: the first and the last event. */
-    eventRange: statement<Pick<PageRow, "key" | "sequence" | "bodies">>(
+    /** $4, $5: the first and the last event; $6: how many bytes before an event leave it out. A length is known without the text. */
+    eventRange: statement<Pick<PageRow, "key" | "bodies"> & { count: number }>(
       "event-range",
-      `SELECT s.key, s.sequence, (
-         SELECT string_agg(e.body, chr(10) ORDER BY e.sequence) FROM ${events} e
-         WHERE e.session = s.key AND e.sequence >= $4::bigint AND e.sequence <= $5::bigint) AS bodies
-       FROM ${sessions} s WHERE ${named}`,
+      `SELECT s.key, e.bodies, e.count FROM ${sessions} s CROSS JOIN LATERAL (
+         SELECT string_agg(body, chr(10) ORDER BY sequence) AS bodies, count(*)::integer AS count
+         FROM (
+           SELECT body, sequence,
+             sum(coalesce(octet_length(body), 0)) OVER (ORDER BY sequence) - coalesce(octet_length(body), 0) AS before
+           FROM ${events} WHERE session = s.key AND sequence >= $4::bigint AND sequence <= $5::bigint) ranged
+         WHERE $6::bigint IS NULL OR before < $6::bigint) e
+       WHERE ${named}`,
     ),
     /** Of the session with key $1: the items from $2 to before $3, as of $4. */
     itemRows: statement<{ body: string | null }>(

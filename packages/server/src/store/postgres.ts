@@ -43,7 +43,7 @@ export async function postgresStore(options: PostgresOptions = {}): Promise<Stor
 
     historyPage: (ref, query) => readHistoryPage(parts, ref, query),
     eventPage: (ref, query) => readEventPage(parts, ref, query),
-    events: (ref, from, to) => readEvents(parts, ref, from, to),
+    events: (ref, from, to, maxBytes) => readEvents(parts, ref, { from, to, maxBytes }),
 
     changed: (ref, query) => readChanged(parts, ref, query),
     listen: (onNews) => news.listen(onNews),

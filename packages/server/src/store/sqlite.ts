@@ -9,6 +9,7 @@ import { SqliteNews } from "./sqlite-news.ts";
 import { prepareStatements } from "./sqlite-statements.ts";
 import { dropSession, readCurrent, renameSession, writeNewSession, writeReceipt, writeSession } from "./sqlite-write.ts";
 import type { SessionRef, Store } from "./store.ts";
+import { upTo } from "./up-to.ts";
 
 export type { SqliteOptions } from "./sqlite-open.ts";
 
@@ -123,13 +124,17 @@ export async function sqliteStore(options: SqliteOptions): Promise<Store> {
         return unlessGone(ref, bodies.length === end - start, { snapshot, throughSequence, total: throughSequence, start, bodies });
       }),
 
-    events: (ref, from, to) =>
+    events: (ref, from, to, maxBytes) =>
       whenFree(() => {
         const row = read(ref);
         if (!row) return undefined;
         const [key, sequence] = row;
-        const bodies = statements.eventRange.all(key, from, key, to);
-        return unlessGone(ref, bodies.length === Math.max(0, Math.min(to, sequence) - from + 1), bodies);
+        // Row by row where there may be too much of it: what lies behind the last one isn't even read.
+        const isBounded = maxBytes !== undefined;
+        const bodies = isBounded ? upTo(maxBytes, statements.eventRange.iterate(key, from, key, to)) : statements.eventRange.all(key, from, key, to);
+        const isWhole = bodies.length === Math.max(0, Math.min(to, sequence) - from + 1);
+        // One statement sees all of the events or none.
+        return unlessGone(ref, isWhole || (isBounded && bodies.length > 0), bodies);
       }),
 
     changed: (ref, { after, through, lookups }) =>

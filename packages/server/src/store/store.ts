@@ -218,8 +218,8 @@ export interface Store {
   historyPage(ref: SessionRef, query: PageQuery): Promise<StoredPage | undefined>;
   /** Reads one page of events. Throws as `historyPage` does. */
   eventPage(ref: SessionRef, query: PageQuery): Promise<StoredPage | undefined>;
-  /** Reads the events `from` to `to`, both included. */
-  events(ref: SessionRef, from: number, to: number): Promise<readonly string[] | undefined>;
+  /** Reads the events `from` to `to`, both included; with `maxBytes` no more than up to the one that reaches so many, which is at least one. */
+  events(ref: SessionRef, from: number, to: number, maxBytes?: number): Promise<readonly string[] | undefined>;
   /** Reads the items that events added or changed, as they are now, and the snapshot. */
   changed(ref: SessionRef, query: ChangeQuery): Promise<ChangedItems | undefined>;
   /** Tells of sessions that change, here or in other processes: a hint, which may be lost. Answers how to leave. */

@@ -10,7 +10,7 @@ export interface Step {
   snapshot: SessionSnapshot;
   /** The last event that is told of. */
   through: number;
-  /** There may be more behind it. */
+  /** There is more behind it. */
   isCut: boolean;
   /** The step as it is written, made by the first reader for all of them. */
   memo: { text?: string };
@@ -18,6 +18,12 @@ export interface Step {
 
 /** How many events are told of at once. */
 const batch = 500;
+
+/** How large they are together, up to the last one: a step is held in memory several times over, for each reader. */
+const maxBytes = 4_194_304;
+
+/** How many items of earlier steps they may change: those are read whole, whatever an event says of them. */
+const maxLookups = 50;
 
 /** Reads what readers are told; those of one session, at one place, share what was read. */
 export class Steps {
@@ -40,25 +46,31 @@ export class Steps {
     const step = this.read(ref, after);
     if (stamp === undefined) return step;
     this.last.set(name, { stamp, step });
-    // For those that the same ring woke; without one, each looks for itself.
     const forget = (): void => {
-      setTimeout(() => {
-        if (this.last.get(name)?.step === step) this.last.delete(name);
-      }, 50);
+      if (this.last.get(name)?.step === step) this.last.delete(name);
     };
-    step.then(forget, forget);
+    // For those that the same ring woke; without one, each looks for itself.
+    const forgetSoon = (): void => void setTimeout(forget, 50);
+    // Who catches up does so alone, and fast: what is behind it would pile up.
+    step.then((told) => (typeof told === "object" && told.isCut ? forget() : forgetSoon()), forgetSoon);
     return step;
   }
 
   private async read(ref: SessionRef, after: number): Promise<Step | "none" | "gone"> {
-    const bodies = await this.store.events(ref, after + 1, after + batch);
+    const bodies = await this.store.events(ref, after + 1, after + batch, maxBytes);
     if (!bodies) return "gone";
     if (bodies.length === 0) return "none";
-    const through = after + bodies.length;
-    const lookups = [...new Set(bodies.flatMap(lookupsOfBody))];
-    const changed = await this.store.changed(ref, { after, through, lookups });
+    const lookups = new Set<string>();
+    let through = after;
+    for (const body of bodies) {
+      if (lookups.size >= maxLookups) break;
+      for (const lookup of lookupsOfBody(body)) lookups.add(lookup);
+      through += 1;
+    }
+    const changed = await this.store.changed(ref, { after, through, lookups: [...lookups] });
     if (!changed) return "gone";
-    return { items: changed.items, snapshot: readSnapshot(changed.snapshot), through, isCut: bodies.length === batch, memo: {} };
+    const snapshot = readSnapshot(changed.snapshot);
+    return { items: changed.items, snapshot, through, isCut: through < snapshot.sequence, memo: {} };
   }
 }
 
