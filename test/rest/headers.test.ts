@@ -1,7 +1,7 @@
 import { contract, maxBodyBytes, OrchaError } from "@orcha/contract";
 import { memoryStore, type Principal } from "@orcha/server";
 import { serve } from "@orcha/server/node";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agents } from "../agents.ts";
 import { surroundings } from "../harness.ts";
 import { cases, seed } from "./cases.ts";
@@ -49,6 +49,20 @@ describe("every answer", () => {
     }
     const at = { operation: "/agents/{agent}/sessions", requestId: "r1" };
     expect(told).toEqual(["Error: secret", at, "Error: secret", { ...at, operation: "list" }]);
+  });
+
+  test.each([
+    [new Error("connect ECONNREFUSED 10.0.0.7:5432\n    at a place"), "connect ECONNREFUSED 10.0.0.7:5432"],
+    [Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
+  ])("tells of a database that is away in a line, not in a stack for each request", async (cause, why) => {
+    const error = vi.spyOn(console, "error").mockReturnValue();
+    const away = new OrchaError("storage_error", "the database can't be reached", { cause });
+    const { send } = bothOf({ ...memoryStore(), list: () => Promise.reject(away) });
+    const { status, text } = await send(sessions, { headers: { "x-request-id": "r1" } });
+    expect([status, text.includes("ECONNREFUSED")]).toEqual([503, false]);
+    expect(error.mock.calls).toEqual([
+      ["orcha: /agents/{agent}/sessions failed in request r1", `storage_error: the database can't be reached (${why})`],
+    ]);
   });
 });
 

@@ -16,8 +16,19 @@ export type OnError = (error: unknown, at: ErrorPlace) => void;
 /** An error of the table says all there is in a line; only what nobody foresaw needs its stack. */
 export const logError: OnError = (error, { operation, requestId, sessionId }) => {
   const where = requestId === undefined ? (sessionId === undefined ? "" : ` for session ${sessionId}`) : ` in request ${requestId}`;
-  console.error(`orcha: ${operation} failed${where}`, error instanceof OrchaError ? `${error.code}: ${error.message}` : error);
+  console.error(`orcha: ${operation} failed${where}`, error instanceof OrchaError ? inOneLine(error) : error);
 };
+
+function inOneLine({ code, message, cause }: OrchaError): string {
+  // Of several addresses that were tried, Node says no more than a code.
+  const why = cause instanceof Error ? cause.message || ("code" in cause ? String(cause.code) : cause.name) : "";
+  return `${code}: ${message}${why === "" ? "" : ` (${why.split("\n", 1).join()})`}`;
+}
+
+/** What an operator is told of a server's fault: what nobody foresaw as it was thrown, with its stack. */
+export function faultOf(error: OrchaError): unknown {
+  return error.code === "execution_failed" ? (error.cause ?? error) : error;
+}
 
 /** Turns whatever went wrong into an error of the table; only its own words ever reach a caller. */
 export function toOrchaError(error: unknown): OrchaError {
