@@ -175,7 +175,7 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
     app,
     sweep: () => sessions.recovery.sweep(),
     start: () => {
-      timer ??= setInterval(() => void sessions.recovery.sweep(), Math.min(sweepEveryMs, (options.leaseMs ?? defaultLeaseMs) / 2));
+      timer ??= setInterval(() => void sessions.recovery.patrol(), Math.min(sweepEveryMs, (options.leaseMs ?? defaultLeaseMs) / 2));
     },
     drain: async (limitMs) => {
       clearInterval(timer);

@@ -41,9 +41,15 @@ const reserved = "\u0001";
 export class Recovery {
   private readonly parts: Parts;
   private readonly busy = new Map<string, Promise<void>>();
+  private looks = 0;
 
   constructor(parts: Parts) {
     this.parts = parts;
+  }
+
+  /** As `sweep`, unless an earlier look still waits for the store: one that hangs would lose all its connections to this. */
+  async patrol(): Promise<void> {
+    if (this.looks === 0) await this.sweep();
   }
 
   /** Looks for what is due, once. Never rejects. */
@@ -69,10 +75,15 @@ export class Recovery {
     if (agents.length === 0) return [];
     const { store, surroundings } = this.parts;
     const query = { what, now: surroundings.now(), limit: sweepLimit };
-    const due = await store.due({ ...query, agents });
-    if (due.length < sweepLimit || agents.length === 1) return due;
-    const each = await Promise.all(agents.map((agent) => store.due({ ...query, agents: [agent] })));
-    return each.flat();
+    this.looks += 1;
+    try {
+      const due = await store.due({ ...query, agents });
+      if (due.length < sweepLimit || agents.length === 1) return due;
+      const each = await Promise.all(agents.map((agent) => store.due({ ...query, agents: [agent] })));
+      return each.flat();
+    } finally {
+      this.looks -= 1;
+    }
   }
 
   /** The agents of these sessions that this server can run now. */
