@@ -57,7 +57,7 @@ export function parameterKind(schema: GenericSchema | undefined): "text" | "numb
 /** A text that is no number stays one, and the operation's schema says what is wrong with it. */
 function readParameter(key: string, text: string, schema: GenericSchema | undefined): unknown {
   const kind = parameterKind(schema);
-  if (kind === "number") return /^-?\d{1,16}$/.test(text) ? Number(text) : text;
+  if (kind === "number") return /^-?\d{1,16}(\.\d{1,16})?$/.test(text) ? Number(text) : text;
   if (kind === "text") return text;
   try {
     const value: unknown = JSON.parse(text);
