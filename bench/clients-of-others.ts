@@ -24,5 +24,5 @@ const measured: readonly (readonly [client: string, version: string, gzipped: st
 /** What other clients take: figures that were taken once, and are not measured again. */
 export function clientsOfOthers(): string {
   const table = layOut(["others, measured in November 2026", "version", "kB gzipped", "kB minified"], measured);
-  return `${table}\nSome of them stream and talk to models, which Orcha's doesn't: sizes, not judgements.`;
+  return `${table}\nSome of them talk to models themselves, which Orcha's doesn't: sizes, not judgements.`;
 }
