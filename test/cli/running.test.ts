@@ -64,7 +64,7 @@ describe("orcha import into a server", () => {
   test("takes what a store takes, and says what a store says", async () => {
     const cwd = await folders();
     const { over, admin: env } = await served(cwd);
-    await writeLog(join(cwd, "log.jsonl"), 6_000_000, "ses_a");
+    await writeLog(join(cwd, "log.jsonl"), 4_500_000, "ses_a");
     const chat = JSON.stringify([{ role: "user", content: "Hi" }]);
     const cases: [args: string[], input?: string][] = [
       [["log.jsonl"]],
