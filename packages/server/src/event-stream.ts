@@ -1,3 +1,4 @@
+import { parseAccept } from "hono/utils/accept";
 import { toOrchaError } from "./failure.ts";
 import { within } from "./store/wait.ts";
 
@@ -21,20 +22,9 @@ export function takesStream({ headers: asked }: Request): boolean {
   const accept = asked.get("accept") ?? "";
   // Most requests want no stream, and are told apart at once.
   if (!/event-stream/i.test(accept)) return false;
-  const liked = qualities(accept);
+  const liked = new Map(parseAccept(accept).map(({ type, q }) => [type.toLowerCase(), q]));
   const stream = liked.get("text/event-stream") ?? 0;
   return stream > 0 && stream >= (liked.get("application/json") ?? liked.get("application/*") ?? liked.get("*/*") ?? 0);
-}
-
-/** How much each media range of an `Accept` is liked, from 0, which is not at all, to 1. */
-function qualities(accept: string): Map<string, number> {
-  const ranges = accept.toLowerCase().split(",").map((range) => range.split(";").map((text) => text.trim()));
-  return new Map(
-    ranges.map(([name = "", ...parameters]) => {
-      const quality = parameters.map((parameter) => /^q\s*=\s*([01](?:\.\d*)?)$/.exec(parameter)?.[1]).find((found) => found !== undefined);
-      return [name, quality === undefined ? 1 : Number(quality)];
-    }),
-  );
 }
 
 /**
