@@ -7,7 +7,7 @@ import {
   type Finding,
 } from "@orcha/contract";
 import * as fc from "fast-check";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { agentMessages } from "../arbitraries.ts";
 import { readCase, readStep } from "./corpus.ts";
 import { deepFreeze } from "./freeze.ts";
@@ -347,3 +347,11 @@ function rolesIn(input: unknown): string[] {
 function argumentsIn(messages: readonly AgentMessage[]): string[] {
   return messages.flatMap((message) => message.tool_calls ?? []).map((made) => made.function.arguments);
 }
+
+test("a long value is quoted in part also where a phone's strings lack toWellFormed", () => {
+  vi.spyOn(String.prototype, "toWellFormed").mockImplementation(() => {
+    throw new TypeError("toWellFormed is not a function");
+  });
+  const role = `${"x".repeat(198)}👍${"x".repeat(100)}`;
+  expect(() => validateHistory([{ role, content: "Hi" }])).toThrow(`message at index 0 has unknown role "${"x".repeat(198)}…"`);
+});

@@ -15,5 +15,5 @@ export {
   type SubagentEnd,
   type SubagentTool,
 } from "./loop-tool.ts";
-export { cutText, faultOf } from "./fault.ts";
+export { faultOf } from "./fault.ts";
 export { promptOf } from "./prompt.ts";

@@ -1,3 +1,4 @@
+import { cutText } from "@orcha/contract";
 import type { ModelSettings } from "./loop-input.ts";
 
 const hidden = "[redacted]";
@@ -28,7 +29,7 @@ export function redact(message: string, secrets: readonly string[] = []): string
     if (secret.length >= 8) text = text.replaceAll(secret, hidden);
   }
   for (const [pattern, replacement] of patterns) text = text.replace(pattern, replacement);
-  return text.length > 1000 ? `${text.slice(0, 999)}…` : text;
+  return cutText(text, 1000);
 }
 
 /** What the settings hold that nobody is to see: the values of headers, with and without a scheme before them. */

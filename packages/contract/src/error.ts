@@ -1,3 +1,4 @@
+import { cutText } from "./cut-text.ts";
 import { formatPath, type Path } from "./json.ts";
 
 interface ErrorRow {
@@ -75,6 +76,6 @@ export class OrchaError extends Error {
 /** Builds the error for bad input at a path. A reason that quotes the input is cut at 300 characters. */
 export function invalidInput(path: Path, fault: string): OrchaError {
   const at = formatPath(path);
-  const reason = fault.length > 300 ? `${fault.slice(0, 299)}…` : fault;
+  const reason = cutText(fault, 300);
   return new OrchaError("invalid_input", at === "" ? reason : `${at} ${reason}`, { details: { path: at } });
 }

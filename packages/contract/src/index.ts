@@ -210,3 +210,4 @@ export {
   type JsonValue,
   type Path,
 } from "./json.ts";
+export { cutText } from "./cut-text.ts";

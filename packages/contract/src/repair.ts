@@ -1,4 +1,5 @@
 import type { AgentMessage, AgentToolCall, Finding, FindingCode } from "./agent-message.ts";
+import { cutText } from "./cut-text.ts";
 import { findJsonFault, formatPath, isPlainObject, type Path } from "./json.ts";
 import { resultMissing } from "./projection.ts";
 import { HistoryError, parseArguments, print, roles } from "./restore.ts";
@@ -202,7 +203,7 @@ function readArguments(given: unknown, id: string, index: number, path: Path, po
   if (policy.invalidArguments === "keep" || (!blank && parseArguments(text))) return text;
   if (blank) note("info", "arguments_invalid_json", index, path, `arguments of "${id}" are blank`, "made them {}");
   else {
-    const fix = `made them {} and dropped ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)}`;
+    const fix = `made them {} and dropped ${JSON.stringify(cutText(text, 200))}`;
     note("warning", "arguments_invalid_json", index, path, `arguments of "${id}" are not a JSON object`, fix);
   }
   return "{}";

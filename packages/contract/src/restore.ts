@@ -1,5 +1,6 @@
 import type { AgentMessage, AgentToolCall, Finding, FindingCode } from "./agent-message.ts";
 import { CallLedger, type LedgerCall } from "./call-ledger.ts";
+import { cutText } from "./cut-text.ts";
 import { findJsonFault, formatPath, isPlainObject, maxJsonDepth, type Path } from "./json.ts";
 
 /** Why a history can't be restored: the first fault, at the message's index in the given array. */
@@ -289,7 +290,7 @@ export function print(value: unknown): string {
 
 /** What a finding quotes goes into errors and receipts, where no content belongs. */
 function short(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
+  return cutText(text, 200);
 }
 
 function finding(severity: Finding["severity"], code: FindingCode, index: number, path: Path, message: string): Finding {

@@ -4,7 +4,7 @@ import { everybody, type Authenticate } from "./auth.ts";
 import type { Call } from "./call.ts";
 import { compressFor } from "./compress.ts";
 import { crossOrigin, type CorsOptions } from "./cors.ts";
-import { faultOf, isRest, isServerFault, logError, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
+import { isRest, isServerFault, logError, reportOf, toOrchaError, toProblem, toResponse, type OnError } from "./failure.ts";
 import { admit } from "./gate.ts";
 import { requestIdOf, sign } from "./headers.ts";
 import { unlessKnown } from "./known.ts";
@@ -166,7 +166,7 @@ export function createService<A extends Agents>(options: AppOptions<A>, { splice
   }
 
   function refuse(context: Context, error: OrchaError, operation: string, requestId: string): Response {
-    if (isServerFault(error)) onError(faultOf(error), { operation, requestId });
+    if (isServerFault(error)) onError(reportOf(error), { operation, requestId });
     return isRest(context.req.path) ? toProblem(error) : toResponse(error);
   }
 

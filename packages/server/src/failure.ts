@@ -26,7 +26,7 @@ function inOneLine({ code, message, cause }: OrchaError): string {
 }
 
 /** What an operator is told of a server's fault: what nobody foresaw as it was thrown, with its stack. */
-export function faultOf(error: OrchaError): unknown {
+export function reportOf(error: OrchaError): unknown {
   return error.code === "execution_failed" ? (error.cause ?? error) : error;
 }
 

@@ -1,4 +1,4 @@
-import type { HistoryItem, MessageContent } from "@orcha/contract";
+import { cutText, type HistoryItem, type MessageContent } from "@orcha/contract";
 import type { Terminal } from "./terminal.ts";
 import { plain, printable } from "./text.ts";
 
@@ -46,6 +46,5 @@ const marks = { running: "…", waiting: "?", paused: "…", completed: "✓", f
 
 /** A call's arguments on one line of bearable length. */
 export function argumentsText(value: unknown): string {
-  const text = plain(JSON.stringify(value) ?? "");
-  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
+  return cutText(plain(JSON.stringify(value) ?? ""), 200);
 }

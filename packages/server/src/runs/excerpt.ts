@@ -1,5 +1,4 @@
-import { cutText } from "@orcha/agent/loop";
-import { isPlainObject } from "@orcha/contract";
+import { cutText, isPlainObject } from "@orcha/contract";
 
 /**
  * A JSON value as far as it has room: a text that has none ends with an ellipsis, and so do a list and an object whose
