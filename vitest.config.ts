@@ -13,6 +13,8 @@ export default defineConfig({
     globalSetup: ["test/postgres.ts"],
     restoreMocks: true,
     testTimeout: 60_000,
+    // Long enough for a machine that has other things to do; what comes is seen as soon as it comes.
+    expect: { poll: { timeout: 10_000 } },
     // Many tests wait for clocks, databases and other processes: on two cores, a third worker has what two of them leave.
     maxWorkers: 3,
     // Tests start the same programs hundreds of times.

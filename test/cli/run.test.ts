@@ -184,7 +184,7 @@ test("a run that somebody else ended has the exit code 5", async () => {
   const running = start([...program, "run", "supportAgent", "-i", "long", ...over], place);
   const list = ["list", "-a", "supportAgent", "--json", ...over];
   const listed = async () => (JSON.parse((await orcha(list, place)).stdout) as { items: { sessionId: string }[] }).items[0]?.sessionId;
-  await expect.poll(listed, { timeout: 10_000 }).toMatch(/^ses_/);
+  await expect.poll(listed).toMatch(/^ses_/);
   const sessionId = (await listed()) ?? "";
   await orcha(["stop", sessionId, "-a", "supportAgent", ...over], place);
   const { code, stderr } = await running.ended;

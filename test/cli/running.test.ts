@@ -101,11 +101,11 @@ describe("orcha import into a server", () => {
       const importing = start([...program, "import", "-", ...over], { cwd, env });
       for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
       const store = await sqliteIn(cwd);
-      await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+      await expect.poll(() => leftovers(store)).toBe(2);
       importing.child.kill(signal);
       const { code, stderr, stdout } = await importing.ended;
       expect([code, stderr, stdout]).toEqual([expected, signal === "SIGINT" ? "orcha: interrupted\n" : "", ""]);
-      await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => leftovers(store)).toBe(0);
       expect(await listed(store)).toEqual([]);
       await store.close();
     }
@@ -117,7 +117,7 @@ describe("orcha import into a server", () => {
     const importing = start([...program, "import", "-", ...over], { cwd, env });
     for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
     const store = await sqliteIn(cwd);
-    await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => leftovers(store)).toBe(2);
     await store.close();
     server.child.kill("SIGKILL");
     await server.ended;
@@ -156,9 +156,9 @@ describe("orcha import into a server", () => {
 async function halfImported(cwd: string) {
   const importing = start([...program, "import", "-", "--file", "orcha.db"], { cwd });
   for (let sequence = 1; sequence <= 1501; sequence += 1) importing.child.stdin?.write(lineOf(sequence));
-  await expect.poll(() => existsSync(join(cwd, "orcha.db")), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(cwd, "orcha.db"))).toBe(true);
   const store = await sqliteIn(cwd);
-  await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => leftovers(store)).toBe(2);
   return { importing, store };
 }
 

@@ -86,9 +86,9 @@ describeStores("an import over HTTP", (make) => {
     const sending = send({ port: server.port, host: "127.0.0.1", path: "/api/import", method: "POST", headers: lines });
     sending.on("error", () => {});
     sending.write(logText(1501));
-    await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => leftovers(store)).toBe(2);
     sending.destroy();
-    await expect.poll(() => leftovers(store), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => leftovers(store)).toBe(0);
     expect(await listed(store)).toEqual([]);
     expect(failures).toEqual([]);
   });

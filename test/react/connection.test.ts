@@ -80,10 +80,10 @@ describe("a connection", () => {
     const page = mount(() => useHistory(one.orcha.supportAgent, sessionId));
     await expect.poll(() => page.current.connection).toBe("live");
     void page.current.send("Count");
-    await expect.poll(() => page.current.streaming?.text.length ?? 0, { timeout: 3000 }).toBeGreaterThan(3);
+    await expect.poll(() => page.current.streaming?.text.length ?? 0).toBeGreaterThan(3);
     reads = three;
     await two.service.drain(0);
-    await expect.poll(() => page.current.items.length, { timeout: 3000 }).toBeGreaterThan(1);
+    await expect.poll(() => page.current.items.length).toBeGreaterThan(1);
     const states = page.all.map(({ connection }) => connection);
     expect(states.indexOf("reconnecting")).toBeGreaterThan(states.indexOf("live"));
     expect(page.current.connection).toBe("live");

@@ -157,7 +157,7 @@ describe(`the app in a browser${missing}`, { skip: missing !== "", timeout: 30_0
       const before = await kept.evaluate((element) => element.getBoundingClientRect().top);
       await orcha.supportAgent.append(session.sessionId, { messages: [{ role: "user", content: `Message ${appended}.` }] });
       await page.getByText(`Message ${appended}.`).waitFor({ state: "attached" });
-      await expect.poll(() => isLoaded(Math.max(0, oldest - 20)), { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => isLoaded(Math.max(0, oldest - 20))).toBe(1);
       const after = await kept.evaluate((element) => element.getBoundingClientRect().top);
       expect(Math.abs(after - before)).toBeLessThanOrEqual(1);
       oldest -= 20;
@@ -170,7 +170,7 @@ describe(`the app in a browser${missing}`, { skip: missing !== "", timeout: 30_0
     // At the end again, it stays there.
     await timeline.focus();
     await page.keyboard.press("End");
-    await expect.poll(isAtEnd, { timeout: 5000 }).toBe(true);
+    await expect.poll(isAtEnd).toBe(true);
     await orcha.supportAgent.append(session.sessionId, { messages: [{ role: "user", content: "The very last" }] });
     await page.getByText("The very last").waitFor();
     expect(await isAtEnd()).toBe(true);

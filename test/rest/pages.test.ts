@@ -62,7 +62,7 @@ describe("/readyz of a store in trouble", () => {
       const list = vi.fn<Store["list"]>(() => new Promise(() => {}));
       const { send } = bothOf({ ...memoryStore(), list }, { onError: () => {} });
       const asking = [send("/readyz"), send("/readyz"), send("/readyz")];
-      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), { timeout: 10_000 });
       await vi.advanceTimersByTimeAsync(2000);
       for (const answer of await Promise.all(asking)) expect(answer).toMatchObject({ status: 503, json: { code: "too_busy" } });
       expect(list).toHaveBeenCalledTimes(1);

@@ -158,7 +158,7 @@ test.each([
   await seed(bothOf(store).rpc);
   const controller = new AbortController();
   const asked = ask(server.url, controller.signal);
-  await vi.waitFor(() => expect(listening()).toBe(1));
+  await vi.waitFor(() => expect(listening()).toBe(1), { timeout: 10_000 });
   controller.abort();
   await expect(asked).rejects.toThrow("aborted");
   await vi.waitFor(() => expect(listening()).toBe(0), { timeout: 10_000 });

@@ -29,7 +29,7 @@ async function diedWithAnswer(store: Store) {
   const one = bedOf(plug.store, { support: [talk], isDead: plug.isDead });
   one.orcha.supportAgent.run(input, { idempotencyKey: "k" }).result.catch(() => {});
   await expect.poll(async () => (await store.draft(ref))?.body).toMatch(/Let/);
-  await expect.poll(() => plug.isDead(), { timeout: 5000 }).toBe(true);
+  await expect.poll(() => plug.isDead()).toBe(true);
 }
 
 describeStores("an answer that is in the log", (make) => {

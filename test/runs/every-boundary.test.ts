@@ -75,7 +75,7 @@ async function journey(store: Store, name: string, dying?: Death) {
   const answered = orcha.supportAgent.resume(sessionId, answer, { idempotencyKey: "second", signal: over.signal });
   expect(await answered.result).toMatchObject({ status: "completed", run: 1, output: "Both are on their way, and refunded." });
   // The last write is of the evaluation, which comes when it comes.
-  await expect.poll(() => first.isDead(), { timeout: 10_000 }).toBe(dying !== undefined);
+  await expect.poll(() => first.isDead()).toBe(dying !== undefined);
   // An evaluation that a dead server had begun is waited for no longer.
   over.abort();
   await inheriting;

@@ -129,7 +129,7 @@ describeStores("interruptions", (make) => {
     const look = { name: "lookup_order", arguments: { orderId: "A-1" } };
     const one = bedOf(keeping, { support: [{ text: "Let me look that up for you.", chunkSize: 4, delayMs: 100, toolCalls: [look] }, { text: "Sent.", delayMs: 60_000 }] });
     const run = one.orcha.supportAgent.run({ content: "Where is it?", variables });
-    await expect.poll(() => one.models.supportAgent.requests.length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => one.models.supportAgent.requests.length).toBe(2);
     expect(await store.draft({ tenant: "default", agent: "supportAgent", sessionId: run.sessionId })).toBeDefined();
     const two = bedOf(plugged(store).store, {});
     await two.orcha.supportAgent.stop(run.sessionId);

@@ -89,7 +89,7 @@ describe("the sweep", () => {
     const { store: plug, kill, isDead } = plugged(store);
     const one = bedOf(plug, { sorter: () => new Promise(() => {}), support: approval, isDead, app: { surroundings: clock } });
     for (let count = 0; count < 120; count += 1) one.orcha.sorter.run("A bug");
-    await expect.poll(() => one.models.sorter.requests.length, { timeout: 5000 }).toBe(120);
+    await expect.poll(() => one.models.sorter.requests.length).toBe(120);
     const sessionId = await waiting(one);
     kill();
     clock.advance(60_000);
@@ -101,6 +101,6 @@ describe("the sweep", () => {
     const three = bedOf(store, { implementations: { sorter: { ...sorter, model: scriptedModel(() => ({ text: '{"label":"bug"}' })) } }, app: { surroundings: clock } });
     await three.service.sweep();
     await three.service.sweep();
-    await expect.poll(async () => (await three.orcha.sorter.list({ runStatus: "completed", pageSize: 100 })).items.length, { timeout: 5000 }).toBe(100);
+    await expect.poll(async () => (await three.orcha.sorter.list({ runStatus: "completed", pageSize: 100 })).items.length).toBe(100);
   });
 });

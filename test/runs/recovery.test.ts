@@ -134,7 +134,7 @@ describeStores("a run whose server died", (make) => {
     clock.advance(10_001);
     const two = server([{ text: "Found." }]);
     await two.service.sweep();
-    await expect.poll(async () => (await two.orcha.supportAgent.get(run.sessionId)).runStatus, { timeout: 5000 }).toBe("completed");
+    await expect.poll(async () => (await two.orcha.supportAgent.get(run.sessionId)).runStatus).toBe("completed");
     const events = await eventsOf(two.orcha, run.sessionId);
     expect(events.filter(({ type }) => type.startsWith("subagent."))).toMatchObject([{ type: "subagent.initiated" }, { type: "subagent.completed", data: { status: "completed" } }]);
     const { items } = await two.orcha.supportAgent.history(run.sessionId);

@@ -266,7 +266,7 @@ describe("over sockets", () => {
       `POST /rpc/run HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\ncontent-type: application/json\r\naccept: text/event-stream\r\n` +
         `connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
-    await expect.poll(async () => (await orcha.supportAgent.get.safe("ses_slow")).data?.runStatus, { timeout: 10_000 }).toBe("completed");
+    await expect.poll(async () => (await orcha.supportAgent.get.safe("ses_slow")).data?.runStatus).toBe("completed");
     let received = 0;
     let end = "";
     for await (const chunk of socket) {

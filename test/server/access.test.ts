@@ -238,7 +238,7 @@ describe("a check of one's own", () => {
   test("that never answers ends as too_busy after ten seconds", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const calling = call(() => new Promise(() => {}));
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), { timeout: 10_000 });
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await calling).toMatchObject({ status: 503, code: "too_busy", told: [expect.any(OrchaError)] });
     // An answer in time leaves no timer behind.

@@ -35,7 +35,7 @@ test("a reader whose socket is full holds up nobody, and then gets the state in 
 
   heard = "";
   socket.resume();
-  await expect.poll(() => heard.match(/event: item/g)?.length, { timeout: 10_000 }).toBe(writes);
+  await expect.poll(() => heard.match(/event: item/g)?.length).toBe(writes);
   // Each item once, in order; of the snapshots only some.
   const positions = [...heard.matchAll(/"position":(\d+)/g)].map(([, position]) => Number(position));
   expect(positions).toEqual(Array.from({ length: writes }, (_, index) => index + 1));

@@ -248,7 +248,7 @@ describeStores("a tail", (make) => {
     const bed = bedOf(store, { support: [first, async () => (await looked, { text: "Eight" })] });
     const run = bed.orcha.supportAgent.run({ content: "Count", variables });
     const { orcha } = bedOf(store, {});
-    await expect.poll(() => bed.models.supportAgent.requests.length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => bed.models.supportAgent.requests.length).toBe(2);
     for (const reader of [bed.orcha, orcha]) {
       const frames = until(reader.supportAgent.tail(run.sessionId, { signal: AbortSignal.timeout(100) }), () => false);
       expect((await frames).map(({ type }) => type)).toEqual(["ready"]);

@@ -12,7 +12,7 @@ export const page = {
 
   /** Waits until the page says something. */
   async says(text: string): Promise<void> {
-    await expect.poll(() => page.text(), { timeout: 5000 }).toContain(text);
+    await expect.poll(() => page.text()).toContain(text);
   },
 
   /** Presses the button or follows the link of that name. */
