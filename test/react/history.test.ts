@@ -1,7 +1,7 @@
 import { mount } from "./mount.ts";
 import { useHistory, useRun, type Conversation } from "@orcha/client/react";
 import { describe, expect, test } from "vitest";
-import { approval, variables } from "../runs/bed.ts";
+import { approval, monologue, variables } from "../runs/bed.ts";
 import { ask, latency, openedWith, say, serverOf, wordsOf } from "./server.ts";
 
 type Shown = Pick<Conversation, "status" | "connection"> & { items: readonly { id: string; type: string }[] };
@@ -155,7 +155,7 @@ describe("a history", () => {
 
 describe("a run", () => {
   test("shows what is said at once, then the answer in the making, then its item: never two of them", async () => {
-    const bed = serverOf({ support: [{ text: "One, two, three, four", chunkSize: 4, delayMs: 15 }] });
+    const bed = serverOf({ support: [{ text: "One, two, three, four", chunkSize: 2, delayMs: 15 }] });
     const { sessionId } = await bed.orcha.supportAgent.create({ variables });
     const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
     await expect.poll(() => page.current.connection).toBe("live");
@@ -309,8 +309,7 @@ describe("a run", () => {
   });
 
   test("is stopped, paused and gone on with", async () => {
-    const slow = { text: "One, two, three, four, five", chunkSize: 2, delayMs: 30 };
-    const bed = serverOf({ support: [slow, slow, { text: "Done" }] });
+    const bed = serverOf({ support: [monologue, monologue, { text: "Done" }] });
     const { sessionId } = await bed.orcha.supportAgent.create({ variables });
     const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
     await expect.poll(() => page.current.connection).toBe("live");

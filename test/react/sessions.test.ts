@@ -2,7 +2,7 @@ import { mount } from "./mount.ts";
 import { sessionsKey, useHistory, useRun, useSessions } from "@orcha/client/react";
 import { QueryClient } from "@tanstack/react-query";
 import { expect, test } from "vitest";
-import { approval, variables } from "../runs/bed.ts";
+import { approval, monologue, variables } from "../runs/bed.ts";
 import { latency, openedWith, serverOf, wordsOf } from "./server.ts";
 
 test("sessions come page by page, the last changed first, each once however they move", async () => {
@@ -86,7 +86,7 @@ test("a run that is refused says why, and its session stays unknown", async () =
 });
 
 test("a run is stopped", async () => {
-  const bed = serverOf({ support: [{ text: "One, two, three, four", chunkSize: 2, delayMs: 50 }] });
+  const bed = serverOf({ support: [monologue] });
   const started = mount(() => useRun(bed.orcha.supportAgent));
   await expect.poll(() => started.all.length).toBeGreaterThan(0);
   const sessionId = started.current.run({ content: "Count", variables });

@@ -98,6 +98,9 @@ export async function eventsOf(
   }
 }
 
+/** An answer that is still in the making when something happens to it, however slow the machine is: it takes 40 seconds. */
+export const monologue: ScriptEntry = { text: `A very long answer indeed${", and on".repeat(1000)}`, chunkSize: 6, delayMs: 30 };
+
 /** Asks for an approval, then says what came of it. */
 export const approval: readonly ScriptEntry[] = [
   {

@@ -229,10 +229,13 @@ describeStores("024: one answer given twice, at once and later", (make) => {
   ])("on %s", (_servers, areTwo) => {
     test("steps a to e", async () => {
       const store = await make();
-      const script = ({ prompt }: { prompt: readonly { role: string }[] }) =>
-        prompt.at(-1)?.role === "user" && prompt.length < 4
+      let held: Promise<unknown> | undefined;
+      const script = async ({ prompt }: { prompt: readonly { role: string }[] }) => {
+        await held;
+        return prompt.at(-1)?.role === "user" && prompt.length < 4
           ? { toolCalls: [{ callId: "call_ok1", name: "approve", arguments: { amount: 750 } }] }
           : { text: "Done.", delayMs: 20 };
+      };
       const client = { retry: false } as const;
       const one = deskOn(store, { script, client });
       const two = areTwo ? deskOn(store, { script, client }) : one;
@@ -254,7 +257,13 @@ describeStores("024: one answer given twice, at once and later", (make) => {
       expect((await eventsOf(one, sessionId)).length - length).toBe(steps["c"]?.events_added);
 
       const texts = ["first", "second"];
-      const d = await Promise.all([one.deskBot.resume(sessionId, "first").result, two.deskBot.resume(sessionId, "second").result]);
+      const { promise, resolve: goOn } = Promise.withResolvers<void>();
+      held = promise;
+      const both = [one.deskBot.resume(sessionId, "first").result, two.deskBot.resume(sessionId, "second").result];
+      // The one that is taken is at work until the other was refused.
+      await Promise.race(both);
+      goOn();
+      const d = await Promise.all(both);
       expectOne(d, false);
       const accepted = texts.filter((_, index) => d[index]?.status === "completed");
       expect(accepted).toHaveLength(1);

@@ -2,8 +2,9 @@ import type { ScriptEntry } from "@orcha/agent/testing";
 import type { Store } from "@orcha/server";
 import { expect, test } from "vitest";
 import { describeStores } from "../stores.ts";
-import { bedOf, variables, type RunClient } from "./bed.ts";
+import { bedOf, variables } from "./bed.ts";
 import { plugged } from "./plug.ts";
+import { toldNow } from "./told-now.ts";
 
 const sessionId = "ses_draft";
 const ref = { tenant: "default", agent: "supportAgent", sessionId };
@@ -12,24 +13,23 @@ const input = { content: "Where is A-1?", variables, sessionId };
 /** Says what is stored as a draft before it is whole, and then acts. */
 const talk: ScriptEntry = { text: "Let me look that up for you.", chunkSize: 5, delayMs: 120, toolCalls: [{ name: "lookup_order", arguments: { orderId: "A-1" } }] };
 
-/** What a tail that is opened now tells before it tells of a new name. */
-async function toldNow(orcha: RunClient): Promise<string[]> {
-  const told: string[] = [];
-  for await (const frame of orcha.supportAgent.tail(sessionId)) {
-    told.push(frame.type);
-    if (frame.type === "ready") await orcha.supportAgent.update(sessionId, { name: "Looking" });
-    if (frame.type === "snapshot" && frame.snapshot.name === "Looking") break;
-  }
-  return told;
-}
-
 /** Puts a server's death right behind the write that logs the answer, whose draft is stored by then. */
 async function diedWithAnswer(store: Store) {
-  const plug = plugged(store, { write: 2, when: "after" });
+  const stored: string[] = [];
+  const watched = new Proxy(store, {
+    get(target, key, receiver): unknown {
+      if (key !== "saveDraft") return Reflect.get(target, key, receiver);
+      return (...[of, draft]: Parameters<Store["saveDraft"]>) => {
+        stored.push(draft.body);
+        return target.saveDraft(of, draft);
+      };
+    },
+  });
+  const plug = plugged(watched, { write: 2, when: "after" });
   const one = bedOf(plug.store, { support: [talk], isDead: plug.isDead });
   one.orcha.supportAgent.run(input, { idempotencyKey: "k" }).result.catch(() => {});
-  await expect.poll(async () => (await store.draft(ref))?.body).toMatch(/Let/);
   await expect.poll(() => plug.isDead()).toBe(true);
+  expect(stored[0]).toMatch(/Let/);
 }
 
 describeStores("an answer that is in the log", (make) => {
@@ -38,7 +38,7 @@ describeStores("an answer that is in the log", (make) => {
     await diedWithAnswer(store);
     const two = bedOf(store);
     expect(await store.draft(ref)).toBeUndefined();
-    expect(await toldNow(two.orcha)).toEqual(["ready", "snapshot"]);
+    expect(await toldNow(two.orcha, sessionId)).toEqual(["ready", "snapshot"]);
   });
 
   test("nor to who listens on another server", async () => {

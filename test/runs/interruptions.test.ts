@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { surroundings } from "../harness.ts";
 import { describeStores } from "../stores.ts";
-import { approval, bedOf, eventsOf, typesOf, variables } from "./bed.ts";
+import { approval, bedOf, eventsOf, monologue, typesOf, variables } from "./bed.ts";
 import { plugged } from "./plug.ts";
 
 const slow = { text: "A very long answer indeed", chunkSize: 6, delayMs: 30 };
 
 describeStores("interruptions", (make) => {
   test("pause keeps what was said, and resume goes on in a new run", async () => {
-    const { orcha } = bedOf(await make(), { support: [slow, { text: "Where were we?" }] });
+    const { orcha } = bedOf(await make(), { support: [monologue, { text: "Where were we?" }] });
     const run = orcha.supportAgent.run({ content: "Talk", variables });
     for await (const frame of run.stream) if (frame.status === "streaming") break;
     expect(await orcha.supportAgent.pause(run.sessionId)).toMatchObject({ status: "paused", runStatus: "paused" });
@@ -97,16 +97,16 @@ describeStores("interruptions", (make) => {
   test("stop and pause reach a run of another server, which writes no more", async () => {
     const store = await make();
     for (const kind of ["stop", "pause"] as const) {
-      const one = bedOf(plugged(store).store, { support: [{ text: "One, two, three, four, five, six", chunkSize: 4, delayMs: 100 }] });
+      const one = bedOf(plugged(store).store, { support: [monologue] });
       const two = bedOf(plugged(store).store, {});
       const run = one.orcha.supportAgent.run({ content: "Count", variables });
       // Something of the answer is stored.
-      await expect.poll(async () => (await store.draft({ tenant: "default", agent: "supportAgent", sessionId: run.sessionId }))?.body).toMatch(/One/);
+      await expect.poll(async () => (await store.draft({ tenant: "default", agent: "supportAgent", sessionId: run.sessionId }))?.body).toMatch(/A very/);
       const snapshot = await two.orcha.supportAgent[kind](run.sessionId);
       expect(snapshot.runStatus).toBe(kind === "stop" ? "stopped" : "paused");
       const events = await eventsOf(two.orcha, run.sessionId);
       // What was stored of the answer is kept; what came after is not.
-      expect(events.findLast(({ type }) => type === "message.created")).toMatchObject({ data: { role: "assistant", status: "incomplete", content: [{ text: expect.stringMatching(/^One/) }] } });
+      expect(events.findLast(({ type }) => type === "message.created")).toMatchObject({ data: { role: "assistant", status: "incomplete", content: [{ text: expect.stringMatching(/^A very/) }] } });
       expect(await run.result).toMatchObject({ status: kind === "stop" ? "stopped" : "paused" });
       await sleep(300);
       expect(await eventsOf(two.orcha, run.sessionId)).toEqual(events);
@@ -138,7 +138,7 @@ describeStores("interruptions", (make) => {
   });
 
   test("stop that would overtake its run waits for it", async () => {
-    const bed = bedOf(await make(), { support: [slow, slow] });
+    const bed = bedOf(await make(), { support: [monologue, monologue] });
     const calls: string[] = [];
     const { orcha } = bedOf(await make(), {
       client: {
@@ -162,7 +162,7 @@ describeStores("interruptions", (make) => {
   });
 
   test("delete ends the run, and what it still says goes nowhere", async () => {
-    const { orcha } = bedOf(await make(), { support: [slow] });
+    const { orcha } = bedOf(await make(), { support: [monologue] });
     const run = orcha.supportAgent.run({ content: "Talk", variables });
     for await (const frame of run.stream) if (frame.status === "streaming") break;
     await orcha.supportAgent.delete(run.sessionId);

@@ -4,7 +4,7 @@ import type { Store } from "@orcha/server";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { surroundings } from "../harness.ts";
 import { describeStores } from "../stores.ts";
-import { bedOf, eventsOf, variables, type BedOptions, type Effects } from "./bed.ts";
+import { bedOf, eventsOf, monologue, variables, type BedOptions, type Effects } from "./bed.ts";
 import { plugged } from "./plug.ts";
 
 /** A server that can be killed, and others that come after it: all on one store, with one clock and one world. */
@@ -24,7 +24,7 @@ const look: ScriptEntry = { toolCalls: [{ callId: "call_1", name: "lookup_order"
 describeStores("a run whose server died", (make) => {
   test("goes on elsewhere: what was being said is kept as incomplete, and the round repeated", async () => {
     const { clock, server } = world(await make(), {});
-    const one = server([{ text: "One, two, three, four, five, six, seven", chunkSize: 5, delayMs: 120 }]);
+    const one = server([{ text: `One, two, three, four, five, six, seven${", and on".repeat(100)}`, chunkSize: 5, delayMs: 120 }]);
     const run = one.orcha.supportAgent.run({ content: "Count", variables }, { idempotencyKey: "k" });
     for await (const frame of run.stream) if (frame.status === "streaming" && frame.output.length > 24) break;
     one.kill();
@@ -42,13 +42,13 @@ describeStores("a run whose server died", (make) => {
 
   test("before any of its answer was stored: another round, since its text may be another", async () => {
     const { clock, server } = world(await make(), {});
-    const one = server([{ text: "Good morning to you", chunkSize: 4, delayMs: 20 }]);
+    const one = server([monologue]);
     const input = { content: "Greet", variables, sessionId: "ses_greeting" };
     const heard: { round: number; output: string }[] = [];
     for await (const frame of one.orcha.supportAgent.run(input, { idempotencyKey: "k" }).stream) {
       if (frame.status !== "streaming") continue;
       heard.push(frame);
-      if (frame.output.length > 4) break;
+      if (frame.output.length > 6) break;
     }
     one.kill();
     clock.advance(10_001);
@@ -126,7 +126,8 @@ describeStores("a run whose server died", (make) => {
 
   test("that had delegated finds the child it had opened", async () => {
     const delegate: ScriptEntry = { toolCalls: [{ callId: "call_sub", name: "run_agent", arguments: { agent: "researcher", input: "Find it" } }] };
-    const { clock, server } = world(await make(), { researcher: [{ text: "Looking far and wide", chunkSize: 4, delayMs: 100 }] });
+    let searches = 0;
+    const { clock, server } = world(await make(), { researcher: [async () => ({ text: "In Berlin.", delayMs: (searches += 1) === 1 ? 60_000 : 0 })] });
     const one = server([delegate]);
     const run = one.orcha.supportAgent.run({ content: "Find", variables });
     await expect.poll(async () => one.models.researcher.requests.length).toBe(1);
@@ -193,7 +194,7 @@ describeStores("a run whose server died", (make) => {
 
   test("was handed over: a server that ends lets another go on at once", async () => {
     const { server } = world(await make(), {});
-    const one = server([{ text: "One, two, three, four, five, six, seven, eight, nine, ten", chunkSize: 5, delayMs: 200 }]);
+    const one = server([monologue]);
     const run = one.orcha.supportAgent.run({ content: "Count", variables });
     for await (const frame of run.stream) if (frame.status === "streaming") break;
     await one.service.drain(10);
@@ -207,7 +208,7 @@ describeStores("a run whose server died", (make) => {
 
   test("was handed over while somebody listened, who then hears of it from the other", async () => {
     const { server } = world(await make(), {});
-    const one = server([{ text: "One, two, three", chunkSize: 5, delayMs: 400 }]);
+    const one = server([monologue]);
     const two = server([{ text: "Three." }]);
     let current = one.service;
     const { orcha } = bedOf(await make(), { client: { fetch: async (input, init) => current.app.fetch(new Request(input, init)) } });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describeStores } from "../stores.ts";
-import { approval, bedOf, eventsOf, typesOf, variables } from "./bed.ts";
+import { approval, bedOf, eventsOf, monologue, typesOf, variables } from "./bed.ts";
 
 describeStores("a run", (make) => {
   test("answers, and the log has every step", async () => {
@@ -85,7 +85,7 @@ describeStores("a run", (make) => {
   });
 
   test("is stopped at once, and keeps what it said", async () => {
-    const { orcha } = bedOf(await make(), { support: [{ text: "A very long answer indeed", chunkSize: 6, delayMs: 40 }] });
+    const { orcha } = bedOf(await make(), { support: [monologue] });
     const run = orcha.supportAgent.run({ content: "Talk", variables });
     for await (const frame of run.stream) if (frame.status === "streaming") break;
     const snapshot = await run.stop();

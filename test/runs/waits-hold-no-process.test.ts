@@ -1,6 +1,6 @@
 import { memoryStore } from "@orcha/server";
 import { expect, test } from "vitest";
-import { bedOf, variables } from "./bed.ts";
+import { bedOf, monologue, variables } from "./bed.ts";
 
 /** How many timers this process waits for. */
 function timers(): number {
@@ -9,7 +9,7 @@ function timers(): number {
 
 test("a server that has drained, and a run that was paused, leave no timer that keeps the process", async () => {
   const before = timers();
-  const { orcha, service } = bedOf(memoryStore(), { support: [{ text: "A very long answer indeed", chunkSize: 4, delayMs: 20 }] });
+  const { orcha, service } = bedOf(memoryStore(), { support: [monologue] });
   const run = orcha.supportAgent.run({ content: "Talk", variables });
   for await (const frame of run.stream) if (frame.status === "streaming") break;
   await orcha.supportAgent.pause(run.sessionId);

@@ -189,8 +189,7 @@ describe("the file", () => {
     const writing = orcha.supportAgent.append(sessionId, { messages: [{ role: "user", content: "late" }] });
     // Reads go on while the writer waits.
     expect((await orcha.supportAgent.history(sessionId)).total).toBe(0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(ticks).toBeGreaterThan(5);
+    await expect.poll(() => ticks, { timeout: 3000 }).toBeGreaterThan(5);
     other.exec("COMMIT");
     await writing;
     clearInterval(ticking);

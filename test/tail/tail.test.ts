@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { agents } from "../runs/agents.ts";
 import { clientOf, codeOf, type TestClient } from "../harness.ts";
 import { bedOf, variables } from "../runs/bed.ts";
+import { toldNow } from "../runs/told-now.ts";
 import { describeStores } from "../stores.ts";
 
 type Frame = TailFrame;
@@ -151,9 +152,13 @@ describeStores("a tail", (make) => {
     const orcha = clientOf(await make());
     const { sessionId } = await opened(orcha);
     const controller = new AbortController();
-    const reading = until(orcha.supportAgent.tail(sessionId, { signal: controller.signal }), () => false);
-    setTimeout(() => controller.abort(), 20);
-    expect((await reading).map(({ type }) => type)).toEqual(["ready"]);
+    const told: string[] = [];
+    for await (const { type } of orcha.supportAgent.tail(sessionId, { signal: controller.signal })) {
+      told.push(type);
+      // While the next frame is being waited for.
+      if (type === "ready") setTimeout(() => controller.abort(), 20);
+    }
+    expect(told).toEqual(["ready"]);
     expect(await until(orcha.supportAgent.tail(sessionId, { signal: controller.signal }), () => false)).toEqual([]);
   });
 
@@ -250,13 +255,11 @@ describeStores("a tail", (make) => {
     const { orcha } = bedOf(store, {});
     await expect.poll(() => bed.models.supportAgent.requests.length).toBe(2);
     for (const reader of [bed.orcha, orcha]) {
-      const frames = until(reader.supportAgent.tail(run.sessionId, { signal: AbortSignal.timeout(100) }), () => false);
-      expect((await frames).map(({ type }) => type)).toEqual(["ready"]);
+      expect(await toldNow(reader, run.sessionId)).toEqual(["ready", "snapshot"]);
     }
     goOn();
     await run.evaluations;
-    const frames = until(orcha.supportAgent.tail(run.sessionId, { signal: AbortSignal.timeout(100) }), () => false);
-    expect((await frames).map(({ type }) => type)).toEqual(["ready"]);
+    expect(await toldNow(orcha, run.sessionId)).toEqual(["ready", "snapshot"]);
   });
 
   test("is asked to reconnect where its server ends, and goes on with another", async () => {

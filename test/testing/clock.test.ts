@@ -37,7 +37,7 @@ test("a run at work keeps its session, however much time passes", async () => {
 test("a server ends and another goes on: with its readers, and with its runs from the log", async () => {
   const text = "One, two, three, four, five, six";
   const { mock, app } = await setting({
-    supportAgent: { script: [{ action: "lookup_order", arguments: { orderId: "A-1" }, output: { status: "sent" } }, { text, chunkSize: 4, delayMs: 20 }] },
+    supportAgent: { script: [{ action: "lookup_order", arguments: { orderId: "A-1" }, output: { status: "sent" } }, { text, chunkSize: 4, delayMs: 60 }] },
   });
   const run = app.supportAgent.run("Count");
   const said: string[] = [];
