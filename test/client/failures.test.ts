@@ -68,15 +68,15 @@ describe("retries", () => {
 
   it.each<[string, Reply]>([
     ["its details", failure(429, "rate_limited", { retryable: true, details: { retryAfterMs: 40 } })],
-    ["its header", failure(429, "rate_limited", { retryable: true }, { "retry-after": "1" })],
-    ["a gateway's header", raw(503, "busy", { "content-type": "text/plain", "retry-after": "1" })],
+    ["its header", failure(429, "rate_limited", { retryable: true }, { "retry-after": "60" })],
+    ["a gateway's header", raw(503, "busy", { "content-type": "text/plain", "retry-after": "60" })],
   ])("wait as long as the server asks in %s, within bounds", async (_where, reply) => {
     server.replyWith(reply, success(snapshot));
     const start = performance.now();
     await create({ retry: { minDelayMs: 1, maxDelayMs: 5 } }).get("ses_1");
     const waited = performance.now() - start;
     expect(waited).toBeGreaterThan(28);
-    expect(waited).toBeLessThan(900);
+    expect(waited).toBeLessThan(30_000);
   });
 
   it("tell how long the server asked for", async () => {

@@ -1,6 +1,7 @@
 import { checkHistory, HistoryError, repairHistory, validateHistory, type AgentMessage, type RepairPolicy } from "@orcha/contract";
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { cpuTime } from "../cpu-time.ts";
 import { agentMessages, cleanMessages, garbageMessages } from "../arbitraries.ts";
 import { readCase, readStep } from "./corpus.ts";
 import { deepFreeze } from "./freeze.ts";
@@ -218,9 +219,9 @@ describe("cases from the field", () => {
 it("goes through 20,000 calls of one id in a moment", () => {
   const calls = Array.from({ length: 20_000 }, () => turn(["a"]));
   const results = Array.from({ length: 20_000 }, () => result("a"));
-  const start = performance.now();
+  const start = cpuTime();
   expect(repairHistory([...calls, ...results]).messages).toHaveLength(40_000);
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(cpuTime() - start).toBeLessThan(10_000);
 });
 
 function equals(one: unknown, other: unknown): boolean {

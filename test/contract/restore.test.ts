@@ -8,6 +8,7 @@ import {
 } from "@orcha/contract";
 import * as fc from "fast-check";
 import { describe, expect, it, test, vi } from "vitest";
+import { cpuTime } from "../cpu-time.ts";
 import { agentMessages } from "../arbitraries.ts";
 import { readCase, readStep } from "./corpus.ts";
 import { deepFreeze } from "./freeze.ts";
@@ -274,9 +275,9 @@ describe("what is let in", () => {
       messages.push({ role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: "{}" } }] });
     }
     for (let index = 0; index < 20_000; index += 1) messages.push({ role: "tool", content: "x", tool_call_id: "c", name: "look" });
-    const start = performance.now();
+    const start = cpuTime();
     expect(validateHistory(messages).messages).toHaveLength(40_000);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(cpuTime() - start).toBeLessThan(10_000);
   });
 });
 

@@ -17,6 +17,7 @@ import {
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it, test } from "vitest";
+import { cpuTime } from "../cpu-time.ts";
 import { agentMessages, eventInputs, eventLogs, logOf } from "../arbitraries.ts";
 
 const noCalls = new Map<string, LoggedCall[]>();
@@ -170,12 +171,12 @@ describe("events of messages", () => {
   it("take a moment for 20,000 calls of one id", () => {
     const turns = Array.from({ length: 20_000 }, () => turn("a"));
     const results = Array.from({ length: 20_000 }, () => result("a", "x"));
-    const start = performance.now();
+    const start = cpuTime();
     const events = eventsFromMessages([...turns, ...results], noCalls);
     // Each call but the newest was let go of before its result came.
     expect(events).toHaveLength(60_001);
     expect(messagesFromEvents(logOf(events))).toHaveLength(40_000);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(cpuTime() - start).toBeLessThan(10_000);
   });
 });
 

@@ -1,6 +1,7 @@
 import { advance, lookupsOf, lookupsOfItem, type Advance, type ItemVersion, type PlacedItem, type SessionEvent, type SessionView, type StoredItem } from "@orcha/contract";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cpuTime } from "../cpu-time.ts";
 import { eventLogs, logOf } from "../arbitraries.ts";
 import { deepFreeze } from "./freeze.ts";
 
@@ -193,9 +194,9 @@ describe("advance", () => {
     const store = new NaiveStore();
     const requests = Array.from({ length: 5000 }, () => ({ type: "action.requested" as const, data: { callId: "a", name: "look" } }));
     const results = Array.from({ length: 5000 }, () => ({ type: "action.completed" as const, data: { callId: "a", name: "look" } }));
-    const start = performance.now();
+    const start = cpuTime();
     store.append(logOf([...requests, ...results]));
     expect(store.view?.open).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(cpuTime() - start).toBeLessThan(10_000);
   });
 });

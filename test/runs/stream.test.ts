@@ -285,7 +285,7 @@ describe("over sockets", () => {
     for await (const frame of run.stream) if (frame.status === "streaming") break;
     const since = performance.now();
     expect(await run.stop()).toMatchObject({ status: "active", runStatus: "stopped" });
-    expect(performance.now() - since).toBeLessThan(5000);
+    expect(performance.now() - since).toBeLessThan(20_000);
     expect(await run.result).toMatchObject({ status: "stopped", output: expect.stringMatching(/^A very/) as unknown });
     const { items } = await orcha.supportAgent.history(run.sessionId);
     expect(items.at(-1)).toMatchObject({ type: "message", role: "assistant", incomplete: true });
@@ -297,7 +297,7 @@ describe("over sockets", () => {
     await expect.poll(async () => (await orcha.supportAgent.get.safe(run.sessionId)).data?.runStatus).toBe("running");
     const since = performance.now();
     expect(await run.stop()).toMatchObject({ runStatus: "stopped" });
-    expect(performance.now() - since).toBeLessThan(5000);
+    expect(performance.now() - since).toBeLessThan(20_000);
     expect(await run.result).toMatchObject({ status: "stopped" });
   });
 

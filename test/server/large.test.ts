@@ -1,6 +1,7 @@
 import type { AgentMessage } from "@orcha/client";
 import { memoryStore } from "@orcha/server";
 import { describe, expect, test } from "vitest";
+import { cpuTime } from "../cpu-time.ts";
 import { clientOf } from "../harness.ts";
 
 /** One turn that asks for everything at once, and its results. */
@@ -25,10 +26,10 @@ describe("a history as large as a request takes", () => {
   ])("is restored and read back in a moment, with 26,000 parallel calls of %s", { timeout: 60_000 }, async (_ids, idOf) => {
     const orcha = clientOf(memoryStore());
     const saved = parallel(Array.from({ length: 26_000 }, (_, index) => idOf(index)));
-    const start = performance.now();
+    const start = cpuTime();
     const { session } = await orcha.supportAgent.restore(saved);
     expect(await orcha.supportAgent.messages(session.sessionId)).toEqual(saved);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(cpuTime() - start).toBeLessThan(10_000);
     const { items, total } = await orcha.supportAgent.history(session.sessionId);
     expect(total).toBe(26_000);
     expect(items.every((item) => item.type === "action" && item.status === "completed")).toBe(true);

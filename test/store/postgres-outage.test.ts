@@ -28,7 +28,7 @@ describe("a database that goes away", () => {
     for (const late of [write, () => orcha.supportAgent.history(sessionId), () => postgresStore(options)]) {
       const start = performance.now();
       expect(await codeOf(late())).toBe("storage_error");
-      expect(performance.now() - start).toBeLessThan(5000);
+      expect(performance.now() - start).toBeLessThan(20_000);
     }
     await server.start();
     expect(await orcha.supportAgent.events(sessionId)).toEqual(acknowledged);
