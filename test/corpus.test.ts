@@ -22,7 +22,7 @@ interface Case {
     normalized: Record<string, unknown>;
     history_total: number;
     history_pages: { pageSize: number; pages: number; last_page_items: number };
-    steps: Record<string, { error_contains?: string }>;
+    steps: Record<string, { error_contains?: string; stored_arguments_verbatim?: string; must_not_contain_anywhere?: string }>;
   } & Record<string, { first: string; last: string; total?: number; hasMore: boolean }>;
 }
 
@@ -82,6 +82,22 @@ describeStores("the corpus", (make) => {
     const { result } = orcha.supportAgent.resume(sessionId, { toolResults: [{ callId: "call_a1", output: { approved: true } }] });
     expect(await result).toMatchObject({ status: "recorded" });
     expect((await orcha.supportAgent.history(sessionId)).items).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("012: no view shows a long number of a call's arguments with other digits", async () => {
+    const orcha = clientOf(await make());
+    const { steps } = read<Case>("012-arguments-table", "case.json").expect;
+    const step = read<{ steps: { id: string; input: AgentMessage[] }[] }>("012-arguments-table", "script.json").steps.find(({ id }) => id === "d");
+    const { session, findings } = await orcha.supportAgent.restore(step?.input ?? []);
+    expect(findings).toMatchObject([{ code: "arguments_not_exact", path: "[1].tool_calls[0].function.arguments" }]);
+    const { sessionId } = session;
+    const messages = await orcha.supportAgent.messages(sessionId);
+    expect(messages[1]?.tool_calls?.[0]?.function.arguments).toBe(steps["d"]?.stored_arguments_verbatim);
+    const { items } = await orcha.supportAgent.history(sessionId);
+    expect(items[1]).toMatchObject({ type: "action", name: "find", status: "completed" });
+    expect(items[1]).not.toHaveProperty("arguments");
+    const views = JSON.stringify([items, messages, await orcha.supportAgent.events(sessionId), findings]);
+    expect(views).not.toContain(steps["d"]?.must_not_contain_anywhere ?? "");
   });
 
   test("017: call and result are one item, so pages never split them", async () => {

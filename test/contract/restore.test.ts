@@ -306,6 +306,20 @@ describe("a continuation", () => {
   });
 });
 
+test.each([
+  ['{"id":9007199254740993}', true],
+  ['{ "ids": [1, -12345678901234567890] }', true],
+  ['{"id":9007199254740993,"id_str":"9007199254740993"}', true],
+  ['{"id":9007199254740994}', false],
+  ['{"id":"9007199254740993"}', false],
+  ['{"at":1700000000000000,"by":10000000000000000}', false],
+  ['{"f":0.1234567890123456789,"g":1.50000000000000000}', false],
+])("arguments that JavaScript can't keep digit by digit are found: %s", (text, isFound) => {
+  const call = { id: "c", type: "function", function: { name: "look", arguments: text } };
+  const codes = checkHistory([{ role: "assistant", content: null, tool_calls: [call] }]).map(({ code }) => code);
+  expect(codes.includes("arguments_not_exact")).toBe(isFound);
+});
+
 describe("cases from the field", () => {
   const cases = [
     ...["001", "002", "003", "004", "007", "008", "009"].map((id) => ({ id, ...readCase(id) })),

@@ -78,9 +78,11 @@ describe("what passes", () => {
           ],
         }),
         line(4, "message.created", { role: "tool", content: [{ type: "tool_result", tool_use_id: "c1", content: "ok", is_error: false }] }),
+        line(5, "message.created", { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "ok" }] }),
       ].join("\n"),
     );
     expect(outcome.refused).toBeUndefined();
+    expect(outcome.read.at(-1)?.data).toEqual({ role: "tool", content: [{ callId: "c1", output: "ok" }] });
     expect(outcome.read.slice(1).map(({ data }) => (data as { content: unknown }).content)).toEqual([
       [{ type: "text", text: "Hi" }],
       [
@@ -88,8 +90,9 @@ describe("what passes", () => {
         { type: "tool_call", callId: "c1", name: "look", arguments: { a: 1 } },
       ],
       [{ callId: "c1", output: "ok", isError: false }],
+      [{ callId: "c1", output: "ok" }],
     ]);
-    expect(codes(outcome)).toEqual(["content_lifted@2", "content_lifted@3", "content_lifted@4"]);
+    expect(codes(outcome)).toEqual(["content_lifted@2", "content_lifted@3", "content_lifted@4", "content_lifted@5"]);
   });
 
   test("a loaded skill without a name gets that of its request", async () => {

@@ -75,6 +75,28 @@ describeStores("an import", (make) => {
     expect(await codeOf(load(store, log, { sessionId: "ses_other" }))).toBe("no error");
   });
 
+  test("of copies makes delegated ones part of their own parent's copy", async () => {
+    const store = await make();
+    const lineage = { origin: "delegated" as const, parentAgent: "supportAgent", parentSessionId: "ses_parent", parentCallId: "call_1" };
+    const delegation = { callId: "call_1", agent: "researcher", sessionId: "ses_child", status: "running" };
+    await put(store, refOf("ses_parent"), logOf([{ type: "subagent.initiated", data: delegation }]));
+    const [created, ...rest] = says(1);
+    if (created?.type !== "session.created") throw new TypeError("a log starts with session.created");
+    await put(store, refOf("ses_child", "researcher"), [{ ...created, data: { ...created.data, lineage } }, ...rest]);
+    const bundle = await textOf(exportSessions({ agents, store }, admin, { agent: "supportAgent" }));
+    const { sessions } = await load(store, bundle, { newIds: true });
+    const [parent = "", child = ""] = sessions.map(({ sessionId }) => sessionId);
+    expect(sessions).toMatchObject([{ formerId: "ses_parent" }, { formerId: "ses_child" }]);
+    const { reading } = createSessions(agents, store);
+    const copy = { agent: "researcher", sessionId: child };
+    expect((await reading.get(admin, copy)).lineage).toEqual({ ...lineage, parentSessionId: parent });
+    await store.delete(refOf("ses_parent"), 1);
+    expect(await codeOf(reading.get(admin, { agent: "researcher", sessionId: "ses_child" }))).toBe("session_not_found");
+    expect(await codeOf(reading.get(admin, copy))).toBe("no error");
+    await store.delete(refOf(parent), 1);
+    expect(await codeOf(reading.get(admin, copy))).toBe("session_not_found");
+  });
+
   test("of one session that exists writes none of the others", async () => {
     const store = await make();
     await load(store, await bundleOf("ses_a"));

@@ -11,6 +11,13 @@ const oddIds = [
   "ses_real", "ses_other", "-dash", ":colon", "ünïcode", "1", "true", "null", "'; DROP TABLE sessions; --",
 ];
 
+const long = "x".repeat(100_000);
+
+/** More levels than anything may have. */
+function nested(key: string): unknown {
+  return Array.from({ length: 70 }).reduce<unknown>((inner, _, depth) => ({ [depth === 69 ? key : "a"]: inner }), 1);
+}
+
 /** Values that nobody should send, and near misses of what callers do send. */
 const odd = fc.oneof(
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, "", "10", "a\0b", "\udfff", [], {}, [[]], { __proto__: null }),
@@ -186,6 +193,29 @@ describe("bad requests", () => {
       code: "agent_not_found",
     });
   });
+});
+
+test.each(["create", "restore", "update"])("null is no metadata for %s", async (operation) => {
+  const { rpc } = appOf(memoryStore());
+  await rpc("create", { agent: "supportAgent", sessionId: "ses_a" });
+  const own = { create: {}, restore: { messages: [] }, update: { sessionId: "ses_a" } }[operation];
+  const { status, json } = await rpc(operation, { agent: "supportAgent", ...own, metadata: null });
+  expect([status, json]).toMatchObject([400, { code: "invalid_input", data: { details: { path: "metadata" } } }]);
+});
+
+test.each([
+  ["a field of the input", "create", { [long]: 1 }],
+  ["a field of an event", "append", { events: [{ type: "run.started", data: {}, [long]: 1 }] }],
+  ["a place in an event", "append", { events: [{ type: "action.requested", data: { callId: "c1", name: "n", arguments: { [long]: nested(long) } } }] }],
+  ["a field of a result", "resume", { toolResults: [{ callId: "c1", output: 1, [long]: 1 }] }],
+  ["a call id", "resume", { toolResults: [{ callId: long, output: 1 }] }],
+])("a refusal names %s, however long, by its beginning", async (_name, operation, input) => {
+  const { rpc } = appOf(memoryStore());
+  await rpc("create", { agent: "supportAgent", sessionId: "ses_a" });
+  const { status, text } = await rpc(operation, { agent: "supportAgent", ...(operation === "create" ? {} : { sessionId: "ses_a" }), ...input });
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(text).toContain("xxx");
+  expect(text.length).toBeLessThan(3000);
 });
 
 test("a syntax error inside of an operation is the server's fault, not the body's", async () => {

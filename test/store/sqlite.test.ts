@@ -247,6 +247,9 @@ describe("damage", () => {
     const fork = await rpc("fork", named);
     expect([fork.json["code"], fork.json["message"]]).toEqual(["storage_error", "event 3 of the session is damaged; fork an earlier throughSequence"]);
     expect((await rpc("fork", { ...named, throughSequence: 2 })).status).toBe(200);
+    // A model that isn't told a turn would never know.
+    const { json } = await rpc("messages", named);
+    expect([json["code"], json["message"]]).toEqual(["storage_error", "event 3 of the session is damaged, so its messages aren't whole"]);
     await store.close();
   });
 });

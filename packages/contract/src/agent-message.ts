@@ -69,6 +69,7 @@ export type FindingCode =
   | "empty_assistant_turn"
   | "empty_tool_calls"
   | "arguments_invalid_json"
+  | "arguments_not_exact"
   | "lone_surrogate"
   | "field_ignored";
 

@@ -1,3 +1,5 @@
+import { cutText } from "./cut-text.ts";
+
 /** A value that JSON can carry without loss. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
@@ -21,10 +23,14 @@ export const maxJsonValues = 4_194_304;
 /** How deep objects and arrays may nest in anything that is stored. */
 export const maxJsonDepth = 64;
 
-/** Writes a path as a person would: `messages[3].tool_calls[0].id`, keys that need it in quotes. */
+/** As much of a key as tells which one it is: a caller may send one of megabytes, and errors and receipts hold no content. */
+const maxKeyText = 200;
+
+/** Writes a path as a person would: `messages[3].tool_calls[0].id`, keys that need it in quotes, and long ones cut. */
 export function formatPath(path: Path): string {
   let text = "";
-  for (const key of path) {
+  for (const step of path) {
+    const key = typeof step === "number" ? step : cutText(step, maxKeyText);
     if (typeof key === "number") text += `[${key}]`;
     else if (/^[A-Za-z_$][\w$]*$/.test(key)) text += text === "" ? key : `.${key}`;
     else text += `[${JSON.stringify(key)}]`;

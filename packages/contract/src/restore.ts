@@ -239,16 +239,19 @@ function read(input: readonly RawMessage[], known: KnownCalls): CheckedHistory {
 function* findCallWarnings(
   call: AgentToolCall,
   index: number,
-  place: number,
+  nth: number,
   calls: CallLedger<Call>,
 ): Generator<Finding> {
-  const at = ["tool_calls", place] as const;
+  const at = ["tool_calls", nth] as const;
   if (calls.has(call.id)) {
     yield warning("tool_call_id_reused", index, [...at, "id"], `"${call.id}" names an earlier call too; a result belongs to the nearest open one`);
   }
-  if (parseArguments(call.function.arguments) === undefined) {
-    const message = `arguments of "${call.id}" are not a JSON object; their text is kept`;
-    yield warning("arguments_invalid_json", index, [...at, "function", "arguments"], message);
+  const text = call.function.arguments;
+  const place = [...at, "function", "arguments"];
+  if (!parseArguments(text)) {
+    yield warning("arguments_invalid_json", index, place, `arguments of "${call.id}" are not a JSON object; their text is kept`);
+  } else if (isRounded(text)) {
+    yield warning("arguments_not_exact", index, place, `arguments of "${call.id}" hold a number that JavaScript rounds; their text is kept`);
   }
 }
 
@@ -263,6 +266,17 @@ export function parseArguments(text: string): Record<string, unknown> | undefine
   }
   // Four levels are those of the event that the arguments are stored in.
   return isPlainObject(value) && !findJsonFault(value, maxJsonDepth - 4) ? value : undefined;
+}
+
+/** Tells whether a call's arguments hold a whole number that JavaScript doesn't keep digit by digit, such as a long id. */
+export function isRounded(text: string): boolean {
+  return /\d{16}/.test(text) && longNumbers(text) !== longNumbers(JSON.stringify(parseArguments(text)));
+}
+
+/** Those in strings too, which are the same before and after. */
+function longNumbers(json: string): string {
+  const numbers = json.match(/\d[\d.]{15,}/g) ?? [];
+  return String(numbers.filter((number) => !number.includes(".")).sort());
 }
 
 function copyCall(call: AgentToolCall): AgentToolCall {

@@ -3,7 +3,7 @@ import { CallLedger } from "./call-ledger.ts";
 import type { AssistantContent, ToolCallContent, ToolResultContent } from "./content.ts";
 import type { ClientActionResult, EventDataByType, EventInput, EventOf, MessageCreated, SessionEvent } from "./event.ts";
 import { resultMissing } from "./projection.ts";
-import { parseArguments, type KnownCall } from "./restore.ts";
+import { isRounded, parseArguments, type KnownCall } from "./restore.ts";
 
 /** A call of the conversation that messages go on from, and how its result is logged. */
 export interface LoggedCall extends KnownCall {
@@ -27,7 +27,7 @@ export function eventsFromMessages(messages: readonly AgentMessage[], known: Rea
     events.push({ type: "message.created", data: messageData(message) });
     for (const { id, function: named } of message.tool_calls ?? []) {
       calls.request(id, { kind: "action", name: named.name });
-      events.push({ type: "action.requested", data: { callId: id, name: named.name, ...argumentsData(named.arguments) } });
+      events.push({ type: "action.requested", data: { callId: id, name: named.name, ...exactArguments(named.arguments) } });
     }
   }
   return events;
@@ -59,10 +59,16 @@ function messageData(message: AgentMessage): MessageCreated {
       type: "tool_call",
       callId: id,
       name: named.name,
-      ...argumentsData(named.arguments),
+      ...exactArguments(named.arguments),
     }),
   );
   return { role: "assistant", ...name, content: [...text, ...calls] };
+}
+
+/** As `argumentsData`, but what was said elsewhere is never shown with other digits: then the text alone is kept. */
+function exactArguments(text: string): { arguments?: unknown; argumentsText?: string } {
+  const data = argumentsData(text);
+  return data.arguments && isRounded(text) ? { argumentsText: text } : data;
 }
 
 /** The parsed arguments, and their exact text where that says more: precision, order, spaces, damage. */

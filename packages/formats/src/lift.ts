@@ -12,7 +12,13 @@ export function liftMessage(data: Data): Data | undefined {
   }
   if (!Array.isArray(content)) return undefined;
   const lifted: unknown[] = content.map(liftBlock);
+  // That API has results in a turn of the user's.
+  if (role === "user" && content.length > 0 && content.every(isResult)) return { ...data, role: "tool", content: lifted };
   return lifted.some((block, index) => block !== content[index]) ? { ...data, content: lifted } : undefined;
+}
+
+function isResult(block: unknown): boolean {
+  return isPlainObject(block) && block["type"] === "tool_result";
 }
 
 /** Blocks in the shape of Anthropic's API, which older logs hold. */

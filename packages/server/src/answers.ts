@@ -1,5 +1,6 @@
 import {
   canonicalJson,
+  cutText,
   findJsonFault,
   formatPath,
   isPlainObject,
@@ -175,7 +176,9 @@ function targetOf({ touched }: Current, callId: string): TouchedItem {
   const placed = touched.get(lookupKey("client-action", callId));
   const target = placed?.findLast((candidate) => isWaiting(candidate)) ?? placed?.at(-1);
   if (target) return target;
-  throw new OrchaError("unknown_call_id", `no client action has the call id ${JSON.stringify(callId)}`, { details: { callId } });
+  // Nothing is known of it, not even that it is short.
+  const told = cutText(callId, 512);
+  throw new OrchaError("unknown_call_id", `no client action has the call id ${JSON.stringify(told)}`, { details: { callId: told } });
 }
 
 function isWaiting({ item }: TouchedItem): boolean {

@@ -13,7 +13,16 @@ export function limitBodyTime(server: ServerType): void {
     const { headers, url = "" } = request;
     const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
     if (!hasBody || /^\/api\/import(\?|$)/.test(url)) return;
-    const timer = setTimeout(() => request.socket.destroy(), bodyMs);
-    request.once("close", () => clearTimeout(timer));
+    const { socket } = request;
+    const timer = setTimeout(() => socket.destroy(), bodyMs);
+    // A request that was answered before its end, by somebody who then leaves, is never closed: only its socket is.
+    request.once("close", end);
+    socket.once("close", end);
+
+    function end(): void {
+      clearTimeout(timer);
+      request.off("close", end);
+      socket.off("close", end);
+    }
   });
 }

@@ -12,15 +12,17 @@ export class ImportTarget {
   private readonly staged: SessionRef;
   private readonly name: SessionRef;
   private readonly count: { events: number };
+  private readonly newNames: ReadonlyMap<string, string>;
   private waiting: SessionEvent[] = [];
   private startedAt = -1;
 
-  /** `count.events` is kept up to date. */
-  constructor(store: Store, staged: SessionRef, name: SessionRef, count: { events: number }) {
+  /** `count.events` is kept up to date. `newNames` are the ids of the file's sessions that got another one, by `nameKey`. */
+  constructor(store: Store, staged: SessionRef, name: SessionRef, count: { events: number }, newNames: ReadonlyMap<string, string>) {
     this.store = store;
     this.staged = staged;
     this.name = name;
     this.count = count;
+    this.newNames = newNames;
   }
 
   /** Takes an event; true where a piece is full. `position` is how much of the file was read. */
@@ -47,6 +49,17 @@ export class ImportTarget {
 
   private renamed(event: Extract<SessionEvent, { type: "session.created" }>): SessionEvent {
     const { agent, sessionId } = this.name;
-    return { ...event, data: { ...event.data, agent, sessionId } };
+    const { lineage } = event.data;
+    const data = { ...event.data, agent, sessionId };
+    if (lineage?.origin !== "delegated") return { ...event, data };
+    // A copy of a delegated session is deleted with the copy that it belongs to, not with the session that was copied.
+    const { parentAgent, parentSessionId: former } = lineage;
+    const parentSessionId = this.newNames.get(nameKey(parentAgent, former)) ?? former;
+    return { ...event, data: { ...data, lineage: { ...lineage, parentSessionId } } };
   }
+}
+
+/** Names a session among those of a file. */
+export function nameKey(agent: string, sessionId: string): string {
+  return JSON.stringify([agent, sessionId]);
 }

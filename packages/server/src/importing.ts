@@ -15,7 +15,7 @@ import * as v from "valibot";
 import { agentOf, refOf, type Call } from "./call.ts";
 import { historyInvalid } from "./changes.ts";
 import { Counted, peek } from "./import-source.ts";
-import { ImportTarget } from "./import-target.ts";
+import { ImportTarget, nameKey } from "./import-target.ts";
 import { createSessions } from "./sessions.ts";
 import { Staging } from "./staging.ts";
 import type { SessionRef, Store } from "./store/store.ts";
@@ -102,6 +102,7 @@ async function importEvents(job: Job, source: Source, format: "session-log" | "b
   const counted = new Counted(source, async () => staging?.renew());
   const read = format === "bundle" ? readBundle(counted, findings) : logParts(counted, findings);
   const sessions: ImportedSession[] = [];
+  const newNames = new Map<string, string>();
   let events = 0;
   try {
     let target: ImportTarget | undefined;
@@ -117,8 +118,9 @@ async function importEvents(job: Job, source: Source, format: "session-log" | "b
       if (part.type === "end") continue;
       const { ref, session } = await nameOf(job, part, sessions);
       sessions.push(session);
+      if (session.formerId !== undefined) newNames.set(nameKey(session.agent, session.formerId), session.sessionId);
       staging ??= await Staging.open(parts.store, surroundings);
-      target = new ImportTarget(parts.store, staging.add(ref), ref, session);
+      target = new ImportTarget(parts.store, staging.add(ref), ref, session, newNames);
     }
     options.signal?.throwIfAborted();
     await staging?.publish();

@@ -1,7 +1,7 @@
 import { findMetadataFault, invalidInput, type Agent, type Metadata } from "@orcha/contract";
 
 /** Checks a session's whole metadata, against the agent's schema too. Throws `invalid_input` with the path. */
-export async function readMetadata(agent: Agent, metadata: unknown): Promise<Metadata> {
+export async function readMetadata(agent: Agent, metadata: unknown = {}): Promise<Metadata> {
   const fault = findMetadataFault(metadata);
   if (fault) throw invalidInput(["metadata", ...fault.path], fault.reason);
   const schema = agent.definition.metadata;

@@ -2,6 +2,7 @@ import {
   findMetadataFault,
   invalidInput,
   isPlainObject,
+  OrchaError,
   Transcript,
   type AgentMessage,
   type Agents,
@@ -132,13 +133,18 @@ export class Reading {
     throw sessionNotFound(sessionId);
   }
 
+  /** Reads the model's view. Throws `storage_error` for a damaged event: a turn that is missing is a fault of its own. */
   async messages(call: Call, input: SessionInput): Promise<AgentMessage[]> {
-    const { sequence, createdAt } = await this.get(call, input);
+    const { sequence } = await this.get(call, input);
     const transcript = new Transcript();
     for (let from = 1; from <= sequence; from += chunk) {
       const bodies = await this.store.events(refOf(call, input), from, Math.min(sequence, from + chunk - 1));
       if (!bodies) throw sessionNotFound(input.sessionId);
-      for (const [index, body] of bodies.entries()) transcript.add(readEvent(body, from + index, createdAt));
+      for (const [index, body] of bodies.entries()) {
+        const event = readWholeEvent(body);
+        if (!event) throw new OrchaError("storage_error", `event ${from + index} of the session is damaged, so its messages aren't whole`);
+        transcript.add(event);
+      }
       await breathe();
     }
     return transcript.messages();

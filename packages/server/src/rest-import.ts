@@ -1,7 +1,7 @@
 import { invalidInput, OrchaError, sessionIdSchema, type Agents } from "@orcha/contract";
 import * as v from "valibot";
 import { authorise, type Authenticate } from "./auth.ts";
-import { bodySource, callerGone } from "./body-source.ts";
+import { callerGone, withBody } from "./body-source.ts";
 import type { Call } from "./call.ts";
 import { schemaFault } from "./failure.ts";
 import type { ImportOptions } from "./importing.ts";
@@ -43,7 +43,7 @@ export async function answerImport({ auth, maxBytes, ...parts }: RestImportParts
   const { importSessions } = await import("./importing.ts");
   const { signal } = request;
   try {
-    const report = await importSessions(parts, call, bodySource(request, maxBytes), { ...options, signal });
+    const report = await withBody(request, maxBytes, (body) => importSessions(parts, call, body, { ...options, signal }));
     return jsonReply(JSON.stringify(report), 201);
   } catch (error) {
     throw signal.aborted ? callerGone(error) : error;

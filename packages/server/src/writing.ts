@@ -183,7 +183,7 @@ export class Writing {
     findings: Finding[],
   ): Promise<{ sessionId: string; findings: Finding[] }> {
     const agent = agentOf(this.parts.agents, input.agent);
-    const metadata = await readMetadata(agent, input.metadata ?? {});
+    const metadata = await readMetadata(agent, input.metadata);
     const variables = readVariables(input.variables);
     const sessionId = input.sessionId ?? this.parts.surroundings.sessionId();
     const keyed = { agent: input.agent, sessionId: input.sessionId ?? "" };

@@ -58,7 +58,7 @@ export class Starting {
     const { store, surroundings, idempotency, runner } = this.parts;
     const hosted = await runner.hosted(input.agent);
     const content = readContent(input.content);
-    const metadata = await readMetadata(hosted.agent, input.metadata ?? {});
+    const metadata = await readMetadata(hosted.agent, input.metadata);
     const variables = readVariables(input.variables);
     fillIn(hosted.implementation.instructions, variables);
     const clientCapabilities = readCapabilities(hosted.agent, input.clientCapabilities);
