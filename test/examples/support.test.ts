@@ -83,6 +83,16 @@ describe("the support example", () => {
     expect(linesOf(server.output())).toContain("Closing.");
   });
 
+  test("in a terminal: Ctrl-D leaves the approval open, and the server serves on", async () => {
+    const server = await startInTerminal("--port", "0");
+    await server.printed(/Approve a refund of 750 USD\? \[y\/n\] /);
+    server.child.stdin.write("\u0004");
+    await server.printed(/Ctrl-C ends the server/);
+    expect(linesOf(server.output())).toContain("The approval waits.");
+    server.child.stdin.write("\u0003");
+    expect(await server.exited).toBe(0);
+  });
+
   test("as the server: keeps serving, says how to go on, which works, and Ctrl-C ends it cleanly", async () => {
     const server = await start("--port", "0");
     const url = await server.printed(/serves at (http:\S+),/);

@@ -82,12 +82,20 @@ async function ask(question: string): Promise<boolean | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   // readline takes Ctrl-C for itself while it asks.
   terminal.once("SIGINT", () => stop.abort());
+  // Ctrl-D ends the asking, and of the question some versions of Node say no more.
+  const left = new Promise<undefined>((resolve) => terminal.once("close", () => resolve(undefined)));
   try {
-    const answer = await terminal.question(`${question} [y/n] `, { signal: stop.signal });
-    return /^y(es)?$/i.test(answer.trim());
+    const answer = await Promise.race([terminal.question(`${question} [y/n] `, { signal: stop.signal }).catch(unlessLeft), left]);
+    if (answer === undefined) console.log("\nThe approval waits.");
+    return answer === undefined ? undefined : /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();
   }
+}
+
+/** Nothing where the question was left open; what interrupts the program goes on. */
+function unlessLeft(error: unknown): undefined {
+  if (stop.signal.aborted) throw error;
 }
 
 function lookFurther({ url }: OrchaServer, sessionId: string): string {
