@@ -261,6 +261,9 @@ test.each([
   ['{"city":"Paris"}', { city: "Paris" }],
   ['Here you are:\n```json\n{"city":"Paris"}\n```\nEnjoy.', { city: "Paris" }],
   ['The answer is {"city":"Pa}ris \\"x"} as asked.', { city: 'Pa}ris "x' }],
+  ['Of {cities} [1] is asked for: {"city":"Paris"}', { city: "Paris" }],
+  ['```\n{"town":"London"}\n```\nor better:\n```\n{"city":"Paris"}\n```', { city: "Paris" }],
+  ['A {brace that nobody closes, and {"city":"Paris"}', { city: "Paris" }],
 ])("structured output is found in %s", async (text, value) => {
   const model = scriptedModel([{ text }]);
   const { events, end } = await drive(inputOf({ model, output }));
