@@ -128,6 +128,12 @@ describe("the support example", () => {
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
+  test.each([{ flags: ["--port", "abc"] }, { flags: ["--port", "65536"] }, { flags: ["--prot"] }])("what can't be started is said in one line: $flags", async ({ flags }) => {
+    const refused = await start(...flags);
+    expect(await refused.exited).toBe(1);
+    expect(refused.output().trim().split("\n")).toEqual([expect.stringMatching(/--p(or|ro)t/)]);
+  });
+
   test("a port that is taken, and a model that isn't there, are said in one line", async () => {
     const first = await start("--port", "0");
     const port = await first.printed(/127\.0\.0\.1:(\d+)/);
