@@ -13,13 +13,15 @@ interface Parts {
   store: Store;
   surroundings: Surroundings;
   live: LiveRuns;
+  /** Told of a session whose run nobody drives any more. */
+  onAbandoned: (ref: SessionRef) => void;
 }
 
 /** How often a run of another process is looked at, in milliseconds: soon at first, then less often. */
 const shortest = 50;
 const longest = 500;
 
-/** How long a run is watched that nobody drives, in milliseconds: after any outage, a server may be about to go on with it. */
+/** How long a run is watched that nobody drives, in milliseconds: another server may be about to go on with it. */
 const orphanedMs = 60_000;
 
 /** How long the end of a run's evaluations is waited for, in milliseconds. */
@@ -72,7 +74,10 @@ export class Following {
           yield { type: "frame", frame: { status: "streaming", sessionId: ref.sessionId, run, ...text } };
         }
         leftSince = this.isDriven(state.current) ? undefined : (leftSince ?? performance.now());
-        if (leftSince !== undefined && performance.now() - leftSince > orphanedMs) throw orphaned();
+        if (leftSince !== undefined) {
+          if (performance.now() - leftSince > orphanedMs) throw orphaned();
+          this.parts.onAbandoned(ref);
+        }
       }
       await pause(wait, signal);
       wait = Math.min(longest, wait * 1.5);
