@@ -154,7 +154,7 @@ test("arguments keep their exact text where their JSON differs, and none are mad
 });
 
 test("what an action throws, or can't say as JSON, is an error result", async () => {
-  const names = ["throws", "throwsText", "invalid", "date", "nothing", "sync"];
+  const names = ["throws", "throwsText", "invalid", "date", "nothing", "sync", "foreign", "lazy"];
   const tools: LoopTool[] = [
     action("throws", async () => Promise.reject(new Error("no such order"))),
     action("throwsText", async () => Promise.reject("plain")),
@@ -164,6 +164,9 @@ test("what an action throws, or can't say as JSON, is an error result", async ()
     action("sync", () => {
       throw new Error("at once");
     }),
+    // As a database's client may throw it, and as another realm's error is.
+    action("foreign", async () => Promise.reject({ code: "23505", message: "the order is there already" })),
+    action("lazy", async () => Object.defineProperty({}, "owner", { enumerable: true, get: () => { throw new Error("the owner was not loaded"); } })),
   ];
   const model = scriptedModel([{ toolCalls: names.map((name) => ({ name })) }, { text: "Done" }]);
   const { events, end } = await drive(inputOf({ model, tools }));
@@ -176,12 +179,16 @@ test("what an action throws, or can't say as JSON, is an error result", async ()
       { output: "the action's output at at is a Date, which JSON can't carry", isError: true },
       { callId: "call_5", name: "nothing" },
       { output: "at once", isError: true },
+      { output: "the order is there already", isError: true },
+      { output: "the owner was not loaded", isError: true },
     ],
   });
   expect(events.flatMap((event) => (event.type === "action.failed" ? [event.data.error.code] : []))).toEqual([
     "action_failed",
     "action_failed",
     "invalid_arguments",
+    "action_failed",
+    "action_failed",
     "action_failed",
     "action_failed",
   ]);
@@ -254,6 +261,9 @@ test.each([
   ['{"city":"Paris"}', { city: "Paris" }],
   ['Here you are:\n```json\n{"city":"Paris"}\n```\nEnjoy.', { city: "Paris" }],
   ['The answer is {"city":"Pa}ris \\"x"} as asked.', { city: 'Pa}ris "x' }],
+  ['Of {cities} [1] is asked for: {"city":"Paris"}', { city: "Paris" }],
+  ['```\n{"town":"London"}\n```\nor better:\n```\n{"city":"Paris"}\n```', { city: "Paris" }],
+  ['A {brace that nobody closes, and {"city":"Paris"}', { city: "Paris" }],
 ])("structured output is found in %s", async (text, value) => {
   const model = scriptedModel([{ text }]);
   const { events, end } = await drive(inputOf({ model, output }));

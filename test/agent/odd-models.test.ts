@@ -77,6 +77,43 @@ test("a model of another specification is told from a stream that broke", async 
   await expect(new Agent({ model }).chat("Hello")).rejects.toEqual(refused);
 });
 
+/** A server whose agent is the model, and a client of it. */
+function servedBy(model: LanguageModelV4) {
+  const agents = defineAgents({ painter: defineAgent({}) });
+  const app = createApp({ agents, store: memoryStore(), implementations: { painter: { instructions: "You paint.", model } } });
+  return createOrcha<typeof agents>({ baseUrl: "http://orcha.test", fetch: async (input, init) => app.fetch(new Request(input, init)) });
+}
+
+const url = new URL("https://models.test/fish.mp4");
+test.each([
+  ["text of base64", "image/png", { type: "data", data: "aGk=" }, { type: "image", mimeType: "image/png", fileUri: "data:image/png;base64,aGk=" }],
+  ["bytes", "audio/mpeg", { type: "data", data: new Uint8Array([104, 105]) }, { type: "audio", mimeType: "audio/mpeg", fileUri: "data:audio/mpeg;base64,aGk=" }],
+  ["an address", "video/mp4", { type: "url", url }, { type: "video", mimeType: "video/mp4", fileUri: url.href }],
+  ["something else", "application/pdf", { type: "data", data: "aGk=" }, { type: "url", mimeType: "application/pdf", fileUri: "data:application/pdf;base64,aGk=" }],
+  ["too much for the log", "image/png", { type: "data", data: "x".repeat(65_536) }, { type: "text", text: "[image: image/png, too large to be kept]" }],
+])("what a model makes is in the history, and the model is told of it: %s", async (_what, mediaType, data, block) => {
+  const model = handmade([...says("Here."), { type: "file", mediaType, data }, finish], done);
+  const asked: unknown[] = [];
+  const orcha = servedBy({ ...model, doStream: (options) => (asked.push(options.prompt), model.doStream(options)) });
+  const run = orcha.painter.run("A fish, please");
+  expect((await run.result).status).toBe("completed");
+  const { items } = await orcha.painter.history(run.sessionId);
+  expect(items.at(-1)).toMatchObject({ role: "assistant", content: [{ type: "text", text: "Here." }, block] });
+  await orcha.painter.resume(run.sessionId, "Thanks").result;
+  expect(JSON.stringify(asked.at(-1))).toContain("text" in block ? block.text : `[${block.type}: `);
+});
+
+test("two texts that a model writes at once are kept as people saw them grow", async () => {
+  const delta = (id: string, text: string) => ({ type: "text-delta", id, delta: text });
+  const begun = ["1", "2"].map((id) => ({ type: "text-start", id }));
+  const run = servedBy(handmade([...begun, delta("2", "One, "), delta("1", "two, "), delta("2", "three, "), delta("1", "four"), finish])).painter.run("Count");
+  const shown: string[] = [];
+  for await (const frame of run.stream) shown.push(frame.status === "streaming" || frame.status === "completed" ? frame.output : "");
+  const result = await run.result;
+  expect(result).toMatchObject({ output: "One, two, three, four" });
+  for (const text of shown) expect("One, two, three, four".startsWith(text)).toBe(true);
+});
+
 test("what nobody thought of fails the turn, and the run", async () => {
   const hostile = new Proxy({}, { getPrototypeOf: () => { throw new Error("not even that"); } });
   const fail = (): never => { throw hostile; };

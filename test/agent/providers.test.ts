@@ -138,6 +138,40 @@ describe("what goes wrong over HTTP", () => {
     expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain(apiKey);
   });
 
+  describe.each(["OpenAI Chat", "OpenAI-compatible"])("an answer of %s", (provider) => {
+    const delta = { id: "c", created: 1, model: "m", choices: [{ index: 0, delta: { content: "Hel" }, finish_reason: null }] };
+    const whole = { ...delta, choices: [{ index: 0, delta: { content: "Hello!" }, finish_reason: "stop" }] };
+
+    /** Answers the first request with `events`, and every later one as it should be. */
+    function agentOf(...events: unknown[]): { agent: Agent; asked: () => number } {
+      let asked = 0;
+      const answer = async (): Promise<Response> => {
+        const body = (asked === 0 ? events : [whole]).map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+        asked += 1;
+        return new Response(body, { headers: { "content-type": "text/event-stream" } });
+      };
+      const options = { baseURL: "http://models.test/v1", apiKey, fetch: answer };
+      const model = provider === "OpenAI Chat" ? createOpenAI(options).chat("gpt-5-mini") : createOpenAICompatible({ name: "local", ...options })("llama");
+      return { agent: new Agent({ model }), asked: () => asked };
+    }
+
+    test.each<[string, ...unknown[]]>([
+      ["ends in the midst", delta],
+      ["never begins"],
+      ["ends with the server's fault", delta, { error: { message: "Try again", type: "server_error", param: null, code: null } }],
+      ["ends with a gateway's fault", delta, { error: { message: "Upstream is gone", code: 502 } }],
+    ])("that %s is asked for again", async (_how, ...events) => {
+      const { agent, asked } = agentOf(...events);
+      expect([await agent.chat("Hello"), asked()]).toEqual(["Hello!", 2]);
+    });
+
+    test("that ends with the caller's fault is not", async () => {
+      const { agent, asked } = agentOf(delta, { error: { message: "Too long", type: "invalid_request_error", param: null, code: "context_length_exceeded" } });
+      await expect(agent.chat("Hello")).rejects.toMatchObject({ code: "provider_error", retryable: false, message: "Too long" });
+      expect(asked()).toBe(1);
+    });
+  });
+
   test("a server that is gone is a failure that may pass", async () => {
     const gone = createOpenAICompatible({ name: "local", baseURL: "http://127.0.0.1:9/v1" })("llama");
     const agent = new Agent({ model: gone, maxRetries: 0 });

@@ -67,6 +67,12 @@ describe("orcha chat through a pipe", () => {
     expect(stdout).toMatch(/Nothing runs or waits any more\.\nHello\.\nHow are you\?\n/);
   });
 
+  test("an answer that comes too late shows how the run went on without it", async () => {
+    const { stdout, code } = await said(["A refund", "y"], ["chat", "supportAgent", "--config", join(import.meta.dirname, "expiring.config.ts")]);
+    expect(stdout).toMatch(/action_result_conflict: call "call_1" has expired[^]*\nNobody was in time\.\n$/);
+    expect(code).toBe(0);
+  });
+
   test("a failed run and an unknown command end nothing; a session that was refused is none", async () => {
     const { stdout, code } = await said(["break", "/nope", "/help", "Hi"]);
     expect(stdout).toContain("  provider_error: ");

@@ -83,6 +83,16 @@ describe("the support example", () => {
     expect(linesOf(server.output())).toContain("Closing.");
   });
 
+  test("in a terminal: Ctrl-D leaves the approval open, and the server serves on", async () => {
+    const server = await startInTerminal("--port", "0");
+    await server.printed(/Approve a refund of 750 USD\? \[y\/n\] /);
+    server.child.stdin.write("\u0004");
+    await server.printed(/Ctrl-C ends the server/);
+    expect(linesOf(server.output())).toContain("The approval waits.");
+    server.child.stdin.write("\u0003");
+    expect(await server.exited).toBe(0);
+  });
+
   test("as the server: keeps serving, says how to go on, which works, and Ctrl-C ends it cleanly", async () => {
     const server = await start("--port", "0");
     const url = await server.printed(/serves at (http:\S+),/);
@@ -116,6 +126,12 @@ describe("the support example", () => {
     server.child.kill("SIGINT");
     expect(await server.exited).toBe(0);
     await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  test.each([{ flags: ["--port", "abc"] }, { flags: ["--port", "65536"] }, { flags: ["--prot"] }])("what can't be started is said in one line: $flags", async ({ flags }) => {
+    const refused = await start(...flags);
+    expect(await refused.exited).toBe(1);
+    expect(refused.output().trim().split("\n")).toEqual([expect.stringMatching(/--p(or|ro)t/)]);
   });
 
   test("a port that is taken, and a model that isn't there, are said in one line", async () => {

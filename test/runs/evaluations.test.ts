@@ -32,6 +32,24 @@ async function forEver(): Promise<never> {
 }
 
 describeStores("an evaluation", (make) => {
+  test.each(["judges", "fails"])("%s though the clock is put back meanwhile", async (how) => {
+    const { clock, server } = world(await make());
+    const { orcha, service } = server(async () => {
+      clock.advance(-3_600_000);
+      if (how === "fails") throw new Error("no judge");
+      return good;
+    });
+    const run = orcha.supportAgent.run({ content: "Hi", variables });
+    await run.result;
+    expect(await run.evaluations).toMatchObject([{ status: how === "fails" ? "error" : "passed", durationMs: 0 }]);
+    const { items } = await orcha.supportAgent.history(run.sessionId);
+    expect(items.map(({ type }) => type)).toEqual(["message", "message", "evaluation"]);
+    // What has its outcome is not asked for again.
+    clock.advance(3_600_000 + expiryMs);
+    await service.sweep();
+    expect(await judging(orcha, run.sessionId)).toHaveLength(2);
+  });
+
   test("whose server died is made by another one, once", async () => {
     const { clock, server } = world(await make());
     const one = server(forEver);

@@ -58,3 +58,30 @@ describeStores("a database that writes what a run says, and whose answer is lost
     expect(effects).toEqual(whole.effects);
   });
 });
+
+describeStores("a call that two servers get at once", (make) => {
+  test("is one run, also where the slower one looks for it before it is there", async () => {
+    const store = await make();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: said, resolve: say } = Promise.withResolvers<{ text: string }>();
+    const one = bedOf(store, { support: [{ text: "Hello." }, () => (ask(), said)] });
+    const slow: Store = Object.create(store, {
+      findReceipt: {
+        value: async (...wanted: Parameters<Store["findReceipt"]>) => {
+          const found = await store.findReceipt(...wanted);
+          if (!found) await asked;
+          return found;
+        },
+      },
+    });
+    const two = bedOf(slow, { client: { retry: { attempts: 1 } } });
+    const { sessionId, result } = one.orcha.supportAgent.run({ content: "Hi", variables });
+    await result;
+    const both = [two, one].map(({ orcha }) => orcha.supportAgent.resume(sessionId, "And?", { idempotencyKey: "k" }));
+    await asked;
+    const refused = await Promise.race([both[0]?.result, new Promise((resolve) => setTimeout(resolve, 300))]);
+    say({ text: "Well." });
+    const answered = { status: "completed", run: 2, output: "Well." };
+    expect([refused, ...(await Promise.all(both.map((execution) => execution.result)))]).toMatchObject([undefined, answered, answered]);
+  });
+});

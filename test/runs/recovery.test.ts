@@ -124,6 +124,35 @@ describeStores("a run whose server died", (make) => {
     expect(await two.orcha.supportAgent.resume(run.sessionId, "Hi").result).toMatchObject({ status: "completed", run: 2 });
   });
 
+  test("hours ago goes on where somebody waits for it, before any sweep finds it", async () => {
+    const { clock, server } = world(await make(), {});
+    const one = server([{ text: "Hm", delayMs: 60_000 }]);
+    const input = { content: "Hi", variables };
+    one.orcha.supportAgent.run(input, { idempotencyKey: "k" });
+    await expect.poll(async () => one.models.supportAgent.requests.length).toBe(1);
+    one.kill();
+    clock.advance(3_600_000);
+    const two = server([{ text: "Hello." }]);
+    expect(await two.orcha.supportAgent.run(input, { idempotencyKey: "k" }).result).toMatchObject({ status: "completed", run: 1, output: "Hello." });
+  });
+
+  test("hours ago finds the child that it had delegated, though nobody drives that yet", async () => {
+    const delegate: ScriptEntry = { toolCalls: [{ callId: "call_sub", name: "run_agent", arguments: { agent: "researcher", input: "Find it" } }] };
+    const { clock, server } = world(await make(), { researcher: () => ({ text: "Looking far and wide", chunkSize: 4, delayMs: 100 }) });
+    const one = server([delegate]);
+    const run = one.orcha.supportAgent.run({ content: "Find", variables });
+    await expect.poll(async () => one.models.researcher.requests.length).toBe(1);
+    one.kill();
+    clock.advance(3_600_000);
+    const two = server([{ text: "Found." }]);
+    // As where a sweep finds the parent, and the next one its child.
+    await two.service.sweep();
+    await two.service.sweep();
+    await expect.poll(async () => (await two.orcha.supportAgent.get(run.sessionId)).runStatus).toBe("completed");
+    const { items } = await two.orcha.supportAgent.history(run.sessionId);
+    expect(items.filter(({ type }) => type === "subagent")).toMatchObject([{ status: "completed" }]);
+  });
+
   test("that had delegated finds the child it had opened", async () => {
     const delegate: ScriptEntry = { toolCalls: [{ callId: "call_sub", name: "run_agent", arguments: { agent: "researcher", input: "Find it" } }] };
     let searches = 0;
@@ -140,6 +169,15 @@ describeStores("a run whose server died", (make) => {
     expect(events.filter(({ type }) => type.startsWith("subagent."))).toMatchObject([{ type: "subagent.initiated" }, { type: "subagent.completed", data: { status: "completed" } }]);
     const { items } = await two.orcha.supportAgent.history(run.sessionId);
     expect(items.filter(({ type }) => type === "subagent")).toHaveLength(1);
+  });
+
+  test("goes on in a process that slept, where nobody sweeps", async () => {
+    const clock = surroundings();
+    const { orcha, models } = bedOf(await make(), { support: [{ text: "Hm", delayMs: 60_000 }, { text: "Good morning." }], app: { surroundings: clock, leaseMs: 1000 } });
+    const run = orcha.supportAgent.run({ content: "Hi", variables });
+    await expect.poll(() => models.supportAgent.requests.length).toBe(1);
+    clock.advance(3_600_000);
+    expect(await run.result).toMatchObject({ status: "completed", run: 1, output: "Good morning." });
   });
 
   test("is given up after ten servers, so that no run takes down one after the other", async () => {

@@ -61,6 +61,19 @@ describeStores("a run", (make) => {
     expect((await eventsOf(orcha, run.sessionId)).slice(0, before.length)).toEqual(before);
   });
 
+  test("with a key of the caller's is one run, however often it is asked for", async () => {
+    const { orcha, models } = bedOf(await make(), { support: [{ text: "Refunded." }, { text: "Refunded, too." }] });
+    const refund = (key: string, content = "Refund it") => orcha.supportAgent.run({ content, variables }, { idempotencyKey: key });
+    const both = [refund("refund/A-1"), refund("refund/A-1")];
+    const results = await Promise.all(both.map(({ result }) => result));
+    expect(results).toMatchObject([{ status: "completed", output: "Refunded." }, { status: "completed", output: "Refunded." }]);
+    expect(new Set(both.map(({ sessionId }) => sessionId)).size).toBe(1);
+    expect(await refund("refund/A-1", "Refund another").result).toMatchObject({ status: "failed", error: { code: "idempotency_conflict" } });
+    expect(await refund("refund/A-2").result).toMatchObject({ status: "completed", output: "Refunded, too." });
+    expect(await refund("k".repeat(255)).result).toMatchObject({ status: "failed", run: 1 });
+    expect(models.supportAgent.requests).toHaveLength(3);
+  });
+
   test("goes on with the conversation in the next run", async () => {
     const { orcha, models } = bedOf(await make(), { support: [{ text: "Hello, Alice." }, { text: "You are Alice." }, { text: "Still here." }] });
     const { sessionId, result } = orcha.supportAgent.run({ content: "Hi", variables });

@@ -14,18 +14,33 @@ const folder = ".orcha";
 const file = `${folder}/orcha.db`;
 
 // `--once` (npm run demo) answers by itself and ends; without it the server keeps serving until Ctrl-C.
-const { once = false, port } = parseArgs({ options: { once: { type: "boolean" }, port: { type: "string" } } }).values;
+const { once, wanted } = readFlags();
 
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
 await main();
 
+function readFlags(): { once: boolean; wanted: number } {
+  try {
+    const { once = false, port } = parseArgs({ options: { once: { type: "boolean" }, port: { type: "string" } } }).values;
+    // The demo takes any port, so that it runs beside `npm start`.
+    const wanted = Number(port ?? (once ? 0 : 4310));
+    if (!Number.isInteger(wanted) || wanted < 0 || wanted > 65_535) throw new Error(`--port takes a number from 0 to 65535, not ${port}`);
+    return { once, wanted };
+  } catch (error) {
+    return giveUp(error);
+  }
+}
+
+/** Says in one line why there is nothing to start. */
+function giveUp(error: unknown): never {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
 async function main(): Promise<void> {
-  const { model, words } = await chooseModel().catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    process.exit(1);
-  });
+  const { model, words } = await chooseModel().catch(giveUp);
   const server = await start(model);
   console.log(`Orcha serves at ${server.url}, sessions are in ${file}.`);
   console.log("No token is set, so only this machine may call.");
@@ -47,8 +62,6 @@ async function main(): Promise<void> {
 async function start(model: Awaited<ReturnType<typeof chooseModel>>["model"]): Promise<OrchaServer> {
   mkdirSync(folder, { recursive: true });
   const store = await sqliteStore({ file });
-  // The demo takes any port, so that it runs beside `npm start`.
-  const wanted = Number(port ?? (once ? 0 : 4310));
   try {
     return await serve({ agents, implementations: implementationsOn(model), store, port: wanted });
   } catch (error) {
@@ -82,12 +95,20 @@ async function ask(question: string): Promise<boolean | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   // readline takes Ctrl-C for itself while it asks.
   terminal.once("SIGINT", () => stop.abort());
+  // Ctrl-D ends the asking, and of the question some versions of Node say no more.
+  const left = new Promise<undefined>((resolve) => terminal.once("close", () => resolve(undefined)));
   try {
-    const answer = await terminal.question(`${question} [y/n] `, { signal: stop.signal });
-    return /^y(es)?$/i.test(answer.trim());
+    const answer = await Promise.race([terminal.question(`${question} [y/n] `, { signal: stop.signal }).catch(unlessLeft), left]);
+    if (answer === undefined) console.log("\nThe approval waits.");
+    return answer === undefined ? undefined : /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();
   }
+}
+
+/** Nothing where the question was left open; what interrupts the program goes on. */
+function unlessLeft(error: unknown): undefined {
+  if (stop.signal.aborted) throw error;
 }
 
 function lookFurther({ url }: OrchaServer, sessionId: string): string {

@@ -90,10 +90,15 @@ function resultOf(end: WorkEnd<unknown>, signal: AbortSignal): { output?: unknow
     return { error: { code: codeOf(end.error), message: faultOf(end.error, "the action failed") } };
   }
   if (end.value === undefined) return {};
-  const fault = findJsonFault(end.value, maxJsonDepth - levelsAround);
-  if (!fault) return { output: copyJson(end.value) };
-  const message = faultOf(`the action's output${placeOf(fault.path)} ${fault.reason}`, "the action's output is no JSON");
-  return { error: { code: "action_failed", message } };
+  try {
+    const fault = findJsonFault(end.value, maxJsonDepth - levelsAround);
+    if (!fault) return { output: copyJson(end.value) };
+    const message = faultOf(`the action's output${placeOf(fault.path)} ${fault.reason}`, "the action's output is no JSON");
+    return { error: { code: "action_failed", message } };
+  } catch (error) {
+    // A property may be made when it is asked for, and that may fail.
+    return { error: { code: "action_failed", message: faultOf(error, "the action's output can't be read") } };
+  }
 }
 
 /** `InvalidArguments` by its code, which another copy of this package gives as well. */

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import { argumentsData, type AssistantContent, type Usage } from "@orcha/contract";
+import { argumentsData, type AssistantContent, type MediaContent, type Usage } from "@orcha/contract";
 import { capsuleOf, type ModelName } from "./capsule.ts";
+import { madeMedia } from "./made-media.ts";
 import { usageOf } from "./usage.ts";
 
 interface Draft {
@@ -26,10 +27,12 @@ export class Answer {
   finish: LanguageModelV4FinishReason | undefined;
   usage: Usage | undefined;
   responseId: string | undefined;
-  private readonly blocks: (Draft | Call)[] = [];
+  private readonly blocks: (Draft | Call | MediaContent)[] = [];
   /** Blocks that still grow, by their type and the stream's id. */
   private readonly open = new Map<string, Draft>();
   private shown = "";
+  /** The block that people saw more of last. */
+  private newest: Draft | undefined;
   private readonly model: ModelName;
 
   constructor(model: ModelName) {
@@ -49,8 +52,7 @@ export class Answer {
         this.begin(part.type === "text-start" ? "text" : "reasoning", part.id, part.providerMetadata);
         break;
       case "text-delta":
-        this.extend("text", part.id, said(part.delta), part.providerMetadata);
-        return said(part.delta);
+        return this.extend("text", part.id, said(part.delta), part.providerMetadata);
       case "reasoning-delta":
         this.extend("reasoning", part.id, said(part.delta), part.providerMetadata);
         break;
@@ -59,6 +61,12 @@ export class Answer {
         this.extend(part.type === "text-end" ? "text" : "reasoning", part.id, "", part.providerMetadata);
         this.open.delete(`${part.type === "text-end" ? "text" : "reasoning"} ${part.id}`);
         break;
+      case "file": {
+        const media = madeMedia(part);
+        if (media.type === "text") return this.say(this.draft("text"), media.text);
+        this.blocks.push(media);
+        break;
+      }
       case "tool-call":
         // What the provider did by itself is part of its own answer.
         if (part.providerExecuted === true) break;
@@ -88,6 +96,7 @@ export class Answer {
   /** The blocks so far; `nameCall` gives each call an id that the conversation doesn't have. */
   content(nameCall: (callId: string) => string): AssistantContent[] {
     return this.blocks.flatMap((block): AssistantContent[] => {
+      if ("fileUri" in block) return [block];
       const capsule = capsuleOf(block.metadata, this.model);
       if (block.type === "tool_call") {
         const callId = nameCall(block.callId.slice(0, longestCallId));
@@ -100,22 +109,45 @@ export class Answer {
 
   /** What people saw, for an answer that was cut: thinking and calls are of use only whole. */
   visibleContent(): AssistantContent[] {
-    return this.blocks.flatMap((block) => (block.type === "text" && block.text !== "" ? [{ type: "text", text: block.text }] : []));
+    return this.blocks.flatMap((block): AssistantContent[] => {
+      if ("fileUri" in block) return [block];
+      return block.type === "text" && block.text !== "" ? [{ type: "text", text: block.text }] : [];
+    });
   }
 
-  private begin(type: Draft["type"], id: string, metadata: SharedV4ProviderMetadata = {}): Draft {
+  private draft(type: Draft["type"], metadata: SharedV4ProviderMetadata = {}): Draft {
     const draft: Draft = { type, text: "", metadata: { ...metadata } };
     this.blocks.push(draft);
+    return draft;
+  }
+
+  private begin(type: Draft["type"], id: string, metadata?: SharedV4ProviderMetadata): Draft {
+    const draft = this.draft(type, metadata);
     this.open.set(`${type} ${id}`, draft);
     return draft;
   }
 
-  private extend(type: Draft["type"], id: string, delta: string, metadata: SharedV4ProviderMetadata = {}): void {
-    const draft = this.open.get(`${type} ${id}`) ?? this.begin(type, id);
-    draft.text += delta;
-    if (type === "text") this.shown += delta;
+  private extend(type: Draft["type"], id: string, delta: string, metadata: SharedV4ProviderMetadata = {}): string {
+    const open = this.open.get(`${type} ${id}`);
+    // What people saw stays in the order in which they saw it, also of a model that writes two texts at once.
+    const draft = !open || (type === "text" && delta !== "" && this.isPast(open)) ? this.begin(type, id) : open;
     // A block's data comes in pieces: an id at its start, a signature at its end.
     for (const [key, data] of Object.entries(metadata)) draft.metadata[key] = { ...draft.metadata[key], ...data };
+    if (type === "text") return this.say(draft, delta);
+    draft.text += delta;
+    return delta;
+  }
+
+  private say(draft: Draft, delta: string): string {
+    draft.text += delta;
+    this.shown += delta;
+    if (delta !== "") this.newest = draft;
+    return delta;
+  }
+
+  private isPast(draft: Draft): boolean {
+    const { newest } = this;
+    return newest !== undefined && newest !== draft && this.blocks.indexOf(newest) > this.blocks.indexOf(draft);
   }
 }
 

@@ -9,10 +9,10 @@ export function faultOf(error: unknown, otherwise: string): string {
   return typeof message === "string" && message.trim() !== "" ? cutText(message, longest) : otherwise;
 }
 
-/** A message may be made when it is asked for, and that may fail. */
+/** Not every error is an `Error` of this realm. A message may be made when it is asked for, and that may fail. */
 function messageOf(error: unknown): unknown {
   try {
-    return error instanceof Error ? error.message : error;
+    return typeof error === "object" && error !== null && "message" in error ? error.message : error;
   } catch {
     return undefined;
   }

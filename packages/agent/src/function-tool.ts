@@ -1,3 +1,4 @@
+import { isPlainObject } from "@orcha/contract";
 import type { ActionTool } from "./loop-tool.ts";
 import type { ParameterShape, ReadParameters } from "./function-shape.ts";
 import { InvalidArguments } from "./loop-tool.ts";
@@ -25,7 +26,7 @@ export function functionTool(execute: PlainFunction, label: string, read: ReadPa
       const values = Object(given) as Record<string, unknown>;
       checkRequired(inputSchema, values);
       // A function of no known type takes what the model gives; `never` says only that nobody checked.
-      return execute(...((whole ? [values] : named.flatMap((parameter) => valuesOf(parameter, values))) as never[]));
+      return execute(...((whole ? [withoutNulls(whole.schema, values)] : named.flatMap((parameter) => valuesOf(parameter, values))) as never[]));
     },
   };
 }
@@ -66,8 +67,15 @@ function checkRequired({ required }: Record<string, unknown>, values: Record<str
 }
 
 /** Models say null for what they leave out, which is no reason to lose a default. */
-function valuesOf({ name, isRest, isRequired }: Named, values: Record<string, unknown>): unknown[] {
+function valuesOf({ name, isRest, isRequired, schema }: Named, values: Record<string, unknown>): unknown[] {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   if (isRest) return Array.isArray(value) ? (value as unknown[]) : value === undefined || value === null ? [] : [value];
-  return [value === null && !isRequired ? undefined : value];
+  return [value === null && !isRequired ? undefined : withoutNulls(schema, value)];
+}
+
+/** The same in what a function takes apart: patterns say what they require. */
+function withoutNulls({ properties, required }: Record<string, unknown>, value: unknown): unknown {
+  if (!isPlainObject(properties) || !Array.isArray(required) || !isPlainObject(value)) return value;
+  const kept = Object.entries(value).filter(([name, given]) => given !== null || required.includes(name) || !Object.hasOwn(properties, name));
+  return Object.fromEntries(kept.map(([name, given]) => [name, withoutNulls(Object(properties[name]) as Record<string, unknown>, given)]));
 }

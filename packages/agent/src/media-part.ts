@@ -27,9 +27,12 @@ function base64Of(uri: string): string | undefined {
   if (!parts) return undefined;
   if (/;\s*base64\s*$/i.test(head)) return body;
   try {
-    const bytes = new TextEncoder().encode(decodeURIComponent(body));
-    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    return base64(new TextEncoder().encode(decodeURIComponent(body)));
   } catch {
     return undefined;
   }
+}
+
+export function base64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }

@@ -44,7 +44,8 @@ export async function* modelRound(run: RunState): AsyncGenerator<LoopStep, Round
     const end = yield* callModel(run, told.instructions, mediaReaches[reach] ?? "none", answer);
     const durationMs = Math.max(0, now() - startedAt);
     if (end.isWhole) return wholeAnswer(run, answer, durationMs);
-    const cut = answer.text === "" ? undefined : turnOf(run, answer, { status: "incomplete", content: answer.visibleContent(), durationMs });
+    const shown = answer.visibleContent();
+    const cut = shown.length === 0 ? undefined : turnOf(run, answer, { status: "incomplete", content: shown, durationMs });
     const interrupted = run.interrupted(cut);
     if (interrupted) return { type: "ended", ending: interrupted };
     if (UnsupportedFunctionalityError.isInstance(end.error) && reach < mediaReaches.length - 1) {

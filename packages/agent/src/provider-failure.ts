@@ -20,6 +20,9 @@ const firstWait = 500;
 const networkFaults = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|UND_ERR_)/;
 const networkMessages = /fetch failed|terminated|network|load failed|socket hang up|other side closed/i;
 
+/** What servers call a fault of their own, or a limit that passes, where an error comes in the stream. */
+const passingTypes = /server_?error|overloaded|rate_?limit|unavailable|timeout/i;
+
 /** Reads what a model call threw, or what came as an error in its stream. `secrets` never show in the message. */
 export function failureOf(error: unknown, secrets: readonly string[], now: number): ProviderFailure {
   const facts: Record<string, unknown> = typeof error === "object" && error !== null ? { ...error } : {};
@@ -27,7 +30,7 @@ export function failureOf(error: unknown, secrets: readonly string[], now: numbe
   const wait = APICallError.isInstance(error) ? retryAfterMs(error.responseHeaders ?? {}, now) : undefined;
   return {
     message: redact(messageOf(error), secrets),
-    retryable: typeof facts["isRetryable"] === "boolean" ? facts["isRetryable"] : isNetworkFault(error),
+    retryable: typeof facts["isRetryable"] === "boolean" ? facts["isRetryable"] : isNetworkFault(error) || isCut(error) || mayPass(error),
     ...(typeof statusCode === "number" ? { statusCode } : {}),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   };
@@ -71,4 +74,17 @@ function isNetworkFault(error: unknown, depth = 0): boolean {
   if ("code" in error && typeof error.code === "string" && networkFaults.test(error.code)) return true;
   if (error.name === "TypeError" && networkMessages.test(error.message)) return true;
   return isNetworkFault(error.cause, depth + 1);
+}
+
+/** Some packages say of an answer that ended before its end that data isn't there. By its name, since its class is large. */
+function isCut(error: unknown): boolean {
+  return error instanceof Error && error.name === "AI_InvalidResponseDataError" && "data" in error && error.data === undefined;
+}
+
+/** Some packages hand on what the server wrote into its stream, and say nothing of it themselves. */
+function mayPass(error: unknown): boolean {
+  if (!isPlainObject(error)) return false;
+  const { code, type } = error;
+  const status = Number(code);
+  return status === 408 || status === 429 || (status >= 500 && status < 600) || [code, type].some((word) => typeof word === "string" && passingTypes.test(word));
 }

@@ -121,7 +121,7 @@ export type Content = string | MessageContent | readonly MessageContent[];
 /** A first message, and the session that it opens. */
 export interface RunInput<T extends AgentTypes = AnyAgentTypes> {
   content: Content;
-  /** Made by the client when not given. */
+  /** Made by the client when not given; a call with an `idempotencyKey` opens the session that the key names. */
   sessionId?: string;
   name?: string;
   metadata?: T["metadata"];

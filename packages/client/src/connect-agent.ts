@@ -50,7 +50,7 @@ export function connectAgent(connection: Connection, agent: string, definition?:
     pages: (sessionId, { signal, pageSize } = {}) =>
       createPages((page, throughSequence) => history(sessionId, { page, pageSize, throughSequence, signal })),
     run: (input, options = {}) => {
-      const { sessionId = createSessionId(), ...given } = typeof input === "string" ? { content: input } : { ...input };
+      const { sessionId = createSessionId(options.idempotencyKey), ...given } = typeof input === "string" ? { content: input } : { ...input };
       // Nothing is "recorded" by a run, which the server drives itself.
       return execute({ operation: "run", input: { ...given, agent, sessionId }, sessionId, options }) as Execution;
     },

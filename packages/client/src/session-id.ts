@@ -1,6 +1,9 @@
 import { createIdempotencyKey } from "./idempotency-key.ts";
 
-/** Makes the id of a session to be, so that the caller has it before the server answers. */
-export function createSessionId(): string {
-  return `ses_${createIdempotencyKey().replaceAll("-", "")}`;
+/**
+ * Names the session to be, so that the caller has its id before the server answers. A caller's own key names it: the key
+ * belongs to the session, so a second run with it would otherwise be another one.
+ */
+export function createSessionId(key = createIdempotencyKey()): string {
+  return `ses_${key}`.replace(/[^\w.-]/g, "_").slice(0, 128);
 }

@@ -67,12 +67,6 @@ export interface ToolResultContent {
 /** What an assistant message holds in the log. */
 export type AssistantContent = AssistantTextContent | MediaContent | FileContent | ReasoningContent | ToolCallContent;
 
-/** The largest text block, in UTF-8 bytes. */
-export const maxTextBytes = 1_048_576;
-
-/** The largest `data:` URI, in characters. */
-export const maxDataUriLength = 65_536;
-
 export const callIdSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(512));
 export const textContentSchema = v.looseObject({ type: v.literal("text"), text: v.string() });
 export const mediaContentSchema = v.looseObject({

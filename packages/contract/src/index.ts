@@ -125,11 +125,10 @@ export {
   type RunStatus,
   type SessionEvent,
 } from "./event.ts";
+export { maxDataUriLength, maxTextBytes } from "./content-limits.ts";
 export {
   assistantContentSchema,
   exceedsBytes,
-  maxDataUriLength,
-  maxTextBytes,
   messageContentSchema,
   toolResultContentSchema,
   type AssistantContent,

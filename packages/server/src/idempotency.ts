@@ -74,9 +74,17 @@ export class Idempotency {
     try {
       return await perform((outcome) => this.receiptOf(wanted, { outcome }));
     } catch (error) {
-      if (error instanceof OrchaError && isFinal(error)) await this.keepRefusal(ref, wanted, error);
+      if (!(error instanceof OrchaError)) throw error;
+      if (isFinal(error)) await this.keepRefusal(ref, wanted, error);
+      // What the session is busy with may be this very call, which another server got.
+      else if (error.code === "session_busy" && (await this.isAnswered(ref, wanted))) throw new ReceiptExists();
       throw error;
     }
+  }
+
+  private async isAnswered(ref: SessionRef, wanted: WantedReceipt): Promise<boolean> {
+    const found = await this.store.findReceipt(ref, wanted, this.surroundings.now() - lifetimeMs).catch(() => undefined);
+    return found !== undefined;
   }
 
   private answerOf(found: Receipt, wanted: WantedReceipt): unknown {

@@ -1,5 +1,5 @@
 import { isOrchaError, type AgentClient, type ExecutionResult, type PendingClientAction, type ResumeInput, type SessionHistory } from "@orcha/client";
-import { within } from "../store/wait.ts";
+import { sleep, within } from "../store/wait.ts";
 import { askClientAction } from "./client-action-question.ts";
 import { toCommandFailure, type AgentDescription } from "./connect.ts";
 import { wordsOf } from "./failure.ts";
@@ -29,6 +29,9 @@ const help = `  /history  the conversation so far
 
 /** How long a prompt waits for a run's evaluations, in milliseconds. */
 const patienceMs = 200;
+
+/** How often a run that went on by itself is looked at, in milliseconds. */
+const lookMs = 200;
 
 /*
  *   prompt ── text ──▶ run ──▶ answered, stopped, failed ──▶ prompt
@@ -153,7 +156,24 @@ export class Conversation {
       const input: ResumeInput = { toolResults: [answer] };
       const result = await this.show(client.resume(this.sessionId, input));
       if (result.status === "waiting_for_client_action") waiting = [...result.pendingClientActions];
-      else if (result.status !== "failed" || result.error.code !== "invalid_tool_result") return;
+      else if (result.status !== "failed") return;
+      else if (result.error.code === "action_result_conflict") waiting = await this.catchUp(this.sessionId);
+      else if (result.error.code !== "invalid_tool_result") return;
+    }
+  }
+
+  /** Shows what the run did that went on without this answer: its time was over, or somebody else was faster. Tells what waits then. */
+  private async catchUp(sessionId: string): Promise<PendingClientAction[]> {
+    for (;;) {
+      const { runStatus, pendingClientActions } = await this.parts.client.get(sessionId);
+      const isAtWork = runStatus === "running" || runStatus === "waiting_for_subagent";
+      if (isAtWork && !this.leaving.signal.aborted) {
+        await this.transcript.wait();
+        await sleep(lookMs);
+        continue;
+      }
+      await this.transcript.end();
+      return pendingClientActions;
     }
   }
 

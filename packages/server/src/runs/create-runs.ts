@@ -4,7 +4,7 @@ import type { Changes } from "../changes.ts";
 import type { OnError } from "../failure.ts";
 import type { Idempotency } from "../idempotency.ts";
 import type { Reading } from "../reading.ts";
-import type { Store } from "../store/store.ts";
+import type { SessionRef, Store } from "../store/store.ts";
 import { within } from "../store/wait.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { Tailing } from "../tail/tailing.ts";
@@ -39,7 +39,9 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
 
   const reporting = new Reporting({ ...given, onError });
   const shared = { ...given, live, leases: leaseTerms(leaseMs), onError, reporting };
-  const following = new Following({ ...shared, closing: closing.signal });
+  // What this server leaves to others as it ends, it doesn't take up again.
+  const onAbandoned = (ref: SessionRef): void => void (isClosing || recovery.attend(ref));
+  const following = new Following({ ...shared, closing: closing.signal, onAbandoned });
   const interrupting = new Interrupting(shared);
   const delegating = new Delegating({
     ...shared,
@@ -64,7 +66,7 @@ export function createRuns(given: Parts, implementations: AnyImplementations, le
     delegation: (delegator) => delegating.tools(delegator),
   });
   const recovery = new Recovery({ ...shared, runner, evaluating });
-  const starting = new Starting({ ...shared, runner, onAbandoned: (ref) => void recovery.attend(ref) });
+  const starting = new Starting({ ...shared, runner, onAbandoned });
   const answers = new Answers({ ...shared, runner, recovery });
   const tailing = new Tailing(shared);
   const runs = new Runs({ starting, answers, following, interrupting, runner, isClosing: () => isClosing });

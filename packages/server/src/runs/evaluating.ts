@@ -140,10 +140,10 @@ export class Evaluating {
       );
       const metrics = readScores(defined, scores);
       const status = metrics.every(({ passed }) => passed) ? "passed" : "failed";
-      return { type: "evaluation.completed", data: { name, status, metrics, durationMs: surroundings.now() - start } };
+      return { type: "evaluation.completed", data: { name, status, metrics, durationMs: Math.max(0, surroundings.now() - start) } };
     } catch (error) {
       const message = faultOf(error, "the evaluation failed");
-      return { type: "evaluation.failed", data: { name, status: "error", error: { code, message }, durationMs: surroundings.now() - start } };
+      return { type: "evaluation.failed", data: { name, status: "error", error: { code, message }, durationMs: Math.max(0, surroundings.now() - start) } };
     }
   }
 

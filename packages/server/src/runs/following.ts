@@ -13,13 +13,15 @@ interface Parts {
   store: Store;
   surroundings: Surroundings;
   live: LiveRuns;
+  /** Told of a session whose run nobody drives any more. */
+  onAbandoned: (ref: SessionRef) => void;
 }
 
 /** How often a run of another process is looked at, in milliseconds: soon at first, then less often. */
 const shortest = 50;
 const longest = 500;
 
-/** How long a run may stand still with nobody driving it, in milliseconds. */
+/** How long a run is watched that nobody drives, in milliseconds: another server may be about to go on with it. */
 const orphanedMs = 60_000;
 
 /** How long the end of a run's evaluations is waited for, in milliseconds. */
@@ -42,6 +44,7 @@ export class Following {
     let wait = shortest;
     let shown = "";
     let judgingSince: number | undefined;
+    let leftSince: number | undefined;
     let told: RunResult | undefined;
     while (!signal.aborted) {
       const live = this.parts.live.get(ref);
@@ -70,7 +73,11 @@ export class Following {
           wait = shortest;
           yield { type: "frame", frame: { status: "streaming", sessionId: ref.sessionId, run, ...text } };
         }
-        this.checkCared(state.current);
+        leftSince = this.isDriven(state.current) ? undefined : (leftSince ?? performance.now());
+        if (leftSince !== undefined) {
+          if (performance.now() - leftSince > orphanedMs) throw orphaned();
+          this.parts.onAbandoned(ref);
+        }
       }
       await pause(wait, signal);
       wait = Math.min(longest, wait * 1.5);
@@ -96,12 +103,14 @@ export class Following {
     return draft?.run === run ? { round: draft.round, output: draft.text } : undefined;
   }
 
-  private checkCared({ view, lease }: Current): void {
-    const since = this.parts.surroundings.now() - orphanedMs;
-    // A client's answer takes the lease in the same write, so a run at work without one has been left by its server.
-    if ((lease?.until ?? 0) > since || Date.parse(view.snapshot.updatedAt) > since) return;
-    throw new OrchaError("execution_failed", "no server goes on with the run: its own is gone, or none has the agent's model; stop() ends it");
+  /** A client's answer takes the lease in the same write, so a run at work without one has been left by its server. */
+  private isDriven({ lease }: Current): boolean {
+    return lease !== undefined && lease.until > this.parts.surroundings.now();
   }
+}
+
+function orphaned(): OrchaError {
+  return new OrchaError("execution_failed", "no server goes on with the run: its own is gone, or none has the agent's model; stop() ends it");
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
