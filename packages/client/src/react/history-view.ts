@@ -4,6 +4,7 @@ import type {
   HistoryItem,
   ItemFrame,
   MessageContent,
+  MessageItem,
   SessionHistory,
   SessionSnapshot,
   SnapshotFrame,
@@ -11,7 +12,7 @@ import type {
   TextFrame,
 } from "@orcha/contract";
 import { replaceEqualDeep } from "@tanstack/react-query";
-import type { OrchaError } from "../error.ts";
+import type { Failure } from "./failure.ts";
 
 /*
  *   place   0 ………………… start ……………………………… end
@@ -44,7 +45,7 @@ export interface Sending {
   /** In the log for sure: the next message of a user is this one, whatever the server made of its content. */
   isLogged?: boolean;
   /** Why it failed, as far as anybody knows: it may have arrived. */
-  error?: OrchaError;
+  error?: Failure;
 }
 
 /** What is known of a session's history: the part of it that is loaded, and where its tail goes on. Plain data. */
@@ -64,15 +65,15 @@ export interface HistoryView<T extends AgentTypes = AnyAgentTypes> {
   revision: number;
   connection: ConnectionState;
   /** Why the tail ended. */
-  error?: OrchaError;
+  error?: Failure;
   ended?: "completed" | "deleted";
   streaming?: StreamingAnswer;
   /** The last round whose answer has its item. */
   said?: { run: number; round: number };
-  older: { isFetching: boolean; error?: OrchaError };
+  older: { isFetching: boolean; error?: Failure };
   sending: readonly Sending[];
   /** Answers to client actions that are on their way, by call id; an error where they failed. */
-  answering: Readonly<Record<string, { error?: OrchaError }>>;
+  answering: Readonly<Record<string, { error?: Failure }>>;
 }
 
 /** Opens the view with the newest page. */
@@ -151,14 +152,12 @@ function withSnapshot<T extends AgentTypes>(view: HistoryView<T>, { snapshot }: 
   // A snapshot may be ahead of the items before it, but not of those that come with the next one.
   const told = view.snapshot.sequence;
   const isTold = view.connection === "live" && told > view.sequence && told - view.sequence <= mostAtOnce;
-  const pending = new Set(snapshot.pendingClientActions.map(({ callId }) => callId));
-  const answering = Object.entries(view.answering).filter(([callId]) => pending.has(callId));
   return {
     ...view,
     snapshot: replaceEqualDeep(view.snapshot, snapshot),
     sequence: isTold ? told : view.sequence,
     streaming: snapshot.runStatus === "running" ? view.streaming : undefined,
-    answering: replaceEqualDeep(view.answering, Object.fromEntries(answering)),
+    answering: replaceEqualDeep(view.answering, Object.fromEntries(stillPending(view.answering, snapshot))),
   };
 }
 
@@ -187,16 +186,46 @@ export function withOutcome<T extends AgentTypes>(
   const sent = view.sending.find((one) => one.key === key);
   if (!sent) return view;
   const isItem = (item: HistoryItem<T>, index: number): boolean =>
-    view.start + index >= sent.from && item.type === "message" && item.role === "user";
+    view.start + index >= sent.from && isSaid(item);
   const index = outcome.isLogged ? view.items.findIndex(isItem) : -1;
   if (index >= 0) return { ...view, sending: without(view.sending, sent, view.start + index) };
   return { ...view, sending: view.sending.map((one) => (one === sent ? { ...one, ...outcome } : one)) };
 }
 
+/**
+ * Takes over a view that somebody else wrote, with what was on its way in the one before it. What nobody waits for any more,
+ * as when the app was closed meanwhile, may have arrived or not.
+ */
+export function withUnderWay<T extends AgentTypes>(
+  view: HistoryView<T>,
+  before: Pick<HistoryView, "sending" | "answering"> = view,
+  isUnderWay: (key: string) => boolean,
+): HistoryView<T> {
+  const given = [...before.sending, ...view.sending].map((one) => (one.error || one.isLogged || isUnderWay(one.key) ? one : { ...one, error: unknownEnd }));
+  let sending: readonly Sending[] = [...new Map(given.map((one) => [one.key, one])).values()];
+  for (const [index, item] of view.items.entries()) {
+    if (isSaid(item)) sending = withoutSaid(sending, item.content, view.start + index);
+  }
+  const answering = stillPending({ ...before.answering, ...view.answering }, view.snapshot).filter(([callId, { error }]) => error ?? isUnderWay(callId));
+  const older = { ...view.older, isFetching: false };
+  return replaceEqualDeep(view, { ...view, sending, answering: Object.fromEntries(answering), older });
+}
+
+const unknownEnd: Failure = { code: "network", message: "nobody waited for the answer", retryable: true };
+
+type Answering = HistoryView["answering"];
+
+function stillPending(answering: Answering, { pendingClientActions }: Pick<SessionSnapshot, "pendingClientActions">): [string, Answering[string]][] {
+  return Object.entries(answering).filter(([callId]) => pendingClientActions.some((action) => action.callId === callId));
+}
+
+function isSaid(item: HistoryItem): item is MessageItem & HistoryItem {
+  return item.type === "message" && item.role === "user";
+}
+
 /** Takes away what a new message of the history says; the rest is to come behind it. */
 function withoutSaid(sending: readonly Sending[], content: readonly MessageContent[], position: number): readonly Sending[] {
-  const words = wordsOf(content);
-  const isIt = (one: Sending): boolean => one.isLogged === true || wordsOf(one.content) === words;
+  const isIt = (one: Sending): boolean => one.from <= position && (one.isLogged === true || wordsOf(one.content) === wordsOf(content));
   const found = sending.find((one) => !one.error && isIt(one)) ?? sending.find(isIt);
   return found ? without(sending, found, position) : sending;
 }

@@ -1,9 +1,10 @@
 import type { AgentTypes, MessageContent, TailFrame, ToolResult } from "@orcha/contract";
 import type { QueryClient } from "@tanstack/react-query";
 import type { AgentClient, Content, ResumeInput } from "../agent-client.ts";
-import { OrchaError, toOrchaError } from "../error.ts";
+import { toOrchaError } from "../error.ts";
 import type { ExecutionResult } from "../execution.ts";
 import { createIdempotencyKey } from "../idempotency-key.ts";
+import { toFailure, type Failure } from "./failure.ts";
 import { historyQuery } from "./history-query.ts";
 import {
   MissingItems,
@@ -12,6 +13,7 @@ import {
   withOlder,
   withOutcome,
   withSending,
+  withUnderWay,
   type HistoryView,
   type Sending,
 } from "./history-view.ts";
@@ -39,10 +41,13 @@ export class LiveHistory<T extends AgentTypes> {
   private tail: AbortController | undefined;
   /** Of the view that the tail goes on from; another one was written by somebody else. */
   private pin: HistoryView["pin"] | undefined;
+  /** The view as it was written last; one with another pin is somebody else's. */
+  private known: HistoryView<T> | undefined;
   /** Items were missing, and the page was read anew; a second time would not help. */
   private wasReset = false;
   private older: Promise<void> | undefined;
-  private readonly answers = new Map<string, Promise<ExecutionResult<T>>>();
+  /** What is waited for: answers by call id, messages by key. */
+  private readonly underWay = new Map<string, Promise<ExecutionResult<T>>>();
 
   constructor(queryClient: QueryClient, agentClient: AgentClient<T>, sessionId: string) {
     this.queryClient = queryClient;
@@ -75,6 +80,7 @@ export class LiveHistory<T extends AgentTypes> {
   private start(): void {
     this.tail?.abort();
     this.tail = new AbortController();
+    this.update((view) => view);
     this.pin = this.view()?.pin;
     void this.follow(this.tail.signal);
   }
@@ -103,18 +109,18 @@ export class LiveHistory<T extends AgentTypes> {
   /** Answers a client action. Clicked twice it is answered once. */
   answer(answer: ToolResult): Promise<ExecutionResult<T>> {
     const { callId } = answer;
-    const underWay = this.answers.get(callId);
-    if (underWay) return underWay;
+    const known = this.underWay.get(callId);
+    if (known) return known;
     this.update((view) => ({ ...view, answering: { ...view.answering, [callId]: {} } }));
     const { result } = this.agentClient.resume(this.sessionId, { toolResults: [answer] });
-    this.answers.set(callId, result);
+    this.underWay.set(callId, result);
     void this.settleAnswer(callId, result);
     return result;
   }
 
   private async settleAnswer(callId: string, result: Promise<ExecutionResult<T>>): Promise<void> {
     const error = await failureOf(result);
-    this.answers.delete(callId);
+    this.underWay.delete(callId);
     // Where it arrived, or another one did, the tail tells so.
     if (error) this.update((view) => (view.answering[callId] ? { ...view, answering: { ...view.answering, [callId]: { error } } } : view));
   }
@@ -125,6 +131,7 @@ export class LiveHistory<T extends AgentTypes> {
     // The names were checked where they were given; data of a cache has no types of an agent.
     const input = { content, clientCapabilities } as ResumeInput<T>;
     const { result } = this.agentClient.resume(this.sessionId, input, { idempotencyKey: key });
+    this.underWay.set(key, result);
     void this.settleSending(key, result);
     return result;
   }
@@ -140,6 +147,7 @@ export class LiveHistory<T extends AgentTypes> {
 
   private async settleSending(key: string, result: Promise<ExecutionResult<T>>): Promise<void> {
     const error = await failureOf(result);
+    this.underWay.delete(key);
     this.update((view) => withOutcome(view, key, error ? { error } : { isLogged: true }));
   }
 
@@ -149,9 +157,11 @@ export class LiveHistory<T extends AgentTypes> {
 
   private update(change: (view: HistoryView<T>) => HistoryView<T>): void {
     this.queryClient.setQueryData<HistoryView<T>>(this.key, (view) => {
-      const next = view && change(view);
       // Without an answer nothing is written, and nobody renders.
-      return next && next !== view ? { ...next, revision: next.revision + 1 } : undefined;
+      if (!view) return undefined;
+      const taken = view.pin === this.known?.pin ? view : withUnderWay(view, this.known, (key) => this.underWay.has(key));
+      this.known = change(taken);
+      return this.known === view ? undefined : { ...this.known, revision: view.revision + 1 };
     });
   }
 
@@ -166,7 +176,7 @@ export class LiveHistory<T extends AgentTypes> {
         return { ...(isSame ? withOlder(view, items) : view), older: { isFetching: false } };
       });
     } catch (error) {
-      this.update((view) => ({ ...view, older: { isFetching: false, error: toOrchaError(error) } }));
+      this.update((view) => ({ ...view, older: { isFetching: false, error: toFailure(error) } }));
     }
   }
 
@@ -193,7 +203,7 @@ export class LiveHistory<T extends AgentTypes> {
         const isMissing = cause instanceof MissingItems || code === "invalid_input";
         if (isMissing && misses === 0) continue;
         if (!isMissing || this.wasReset) {
-          set({ connection: "failed", error: toOrchaError(cause) });
+          set({ connection: "failed", error: toFailure(cause) });
           return;
         }
         this.wasReset = true;
@@ -224,14 +234,12 @@ export class LiveHistory<T extends AgentTypes> {
 }
 
 /** Why a message or an answer didn't arrive, or maybe didn't. A run that failed had begun. */
-async function failureOf<T extends AgentTypes>(result: Promise<ExecutionResult<T>>): Promise<OrchaError | undefined> {
+async function failureOf<T extends AgentTypes>(result: Promise<ExecutionResult<T>>): Promise<Failure | undefined> {
   try {
     const end = await result;
-    if (end.status !== "failed" || "run" in end) return undefined;
-    const { code, message, retryable, details } = end.error;
-    return new OrchaError(code, message, { retryable, details });
+    return end.status !== "failed" || "run" in end ? undefined : end.error;
   } catch (cause) {
-    return toOrchaError(cause);
+    return toFailure(cause);
   }
 }
 

@@ -6,6 +6,7 @@ import { useEffect, useMemo } from "react";
 import type { AgentClient } from "../agent-client.ts";
 import { toOrchaError } from "../error.ts";
 import type { Conversation, ConversationItem, PendingActionOf, SendingMessage } from "./conversation.ts";
+import { errorOf } from "./failure.ts";
 import { historyQuery, type HistoryOptions } from "./history-query.ts";
 import type { HistoryView, Sending } from "./history-view.ts";
 import { liveHistory, type LiveHistory } from "./live-history.ts";
@@ -16,7 +17,8 @@ import { unawaited } from "./unawaited.ts";
  * components that show the same session share one connection, which ends with the last of them.
  */
 export function useHistory<T extends AgentTypes>(agentClient: AgentClient<T>, sessionId: string, options?: HistoryOptions): Conversation<T> {
-  const { data, status, error, refetch } = useQuery(historyQuery(agentClient, sessionId, options));
+  // Of another session nothing is shown meanwhile, whatever an app's defaults say: its approvals would be answered in this one.
+  const { data, status, error, refetch } = useQuery({ ...historyQuery(agentClient, sessionId, options), placeholderData: undefined });
   const conversation = useConversation(agentClient, sessionId, data);
   return {
     ...conversation,
@@ -60,9 +62,9 @@ function useConversation<T extends AgentTypes>(
     isRunning: isRunning(view),
     hasOlder: view !== undefined && view.start > 0,
     isFetchingOlder: view?.older.isFetching ?? false,
-    olderError: view?.older.error,
+    olderError: errorOf(view?.older.error),
     status: view ? "success" : "pending",
-    error: view?.error,
+    error: errorOf(view?.error),
     connection: view?.connection ?? "connecting",
     ended: view?.ended,
   };
@@ -98,7 +100,7 @@ function messageOf<T extends AgentTypes>(live: LiveHistory<T>, sent: Sending): S
     createdAt,
     sending: {
       status: error ? "failed" : "sending",
-      error,
+      error: errorOf(error),
       retry: () => void live.retry(sent),
       discard: () => live.discard(sent),
     },
@@ -115,7 +117,7 @@ function usePending<T extends AgentTypes>(live: LiveHistory<T>, view: HistoryVie
       return {
         ...action,
         isAnswering: state !== undefined && !state.error,
-        error: state?.error,
+        error: errorOf(state?.error),
         answer: (output: unknown) => live.answer({ callId, output }),
         deny: (reason?: string) => live.answer({ callId, deny: true, ...(reason === undefined ? {} : { reason }) }),
       };
