@@ -266,6 +266,22 @@ describe("a run", () => {
     await expect.poll(() => words(page.current).slice(0, 4)).toEqual(["Refund, please", "One moment.", "client_action completed", "Done."]);
   });
 
+  test("is not at work for an approval that is given again when it waits no more, as from a dialog that stayed open", async () => {
+    const bed = serverOf({ support: approval });
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+    await expect.poll(() => page.current.connection).toBe("live");
+    await page.current.send("Where is my order?");
+    await expect.poll(() => page.current.pendingClientActions).toHaveLength(1);
+    const [pending] = page.current.pendingClientActions;
+    await pending?.answer({ approved: true });
+    await expect.poll(() => page.current.isRunning).toBe(false);
+    expect(page.current.pendingClientActions).toEqual([]);
+    await pending?.answer({ approved: true });
+    await latency();
+    expect(page.current.isRunning).toBe(false);
+  });
+
   test("is told why an approval is denied; an answer that doesn't arrive can be given again", async () => {
     const bed = serverOf({ support: approval });
     const run = bed.orcha.supportAgent.run({ content: "Refund, please", variables });

@@ -171,6 +171,11 @@ function withText<T extends AgentTypes>(view: HistoryView<T>, { run, round, offs
   return known.startsWith(next) ? view : { ...view, streaming: { run, round, text: next } };
 }
 
+/** Shows that a client action is answered, or why that failed, for as long as it waits. */
+export function withAnswer<T extends AgentTypes>(view: HistoryView<T>, callId: string, state: { error?: Failure }): HistoryView<T> {
+  return { ...view, answering: Object.fromEntries(stillPending({ ...view.answering, [callId]: state }, view.snapshot)) };
+}
+
 /** Shows what a user says before the server has it. */
 export function withSending<T extends AgentTypes>(view: HistoryView<T>, sending: Omit<Sending, "from">): HistoryView<T> {
   const from = view.start + view.items.length;

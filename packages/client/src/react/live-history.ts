@@ -9,6 +9,7 @@ import { historyQuery } from "./history-query.ts";
 import {
   MissingItems,
   olderPageOf,
+  withAnswer,
   withFrame,
   withOlder,
   withOutcome,
@@ -111,7 +112,7 @@ export class LiveHistory<T extends AgentTypes> {
     const { callId } = answer;
     const known = this.underWay.get(callId);
     if (known) return known;
-    this.update((view) => ({ ...view, answering: { ...view.answering, [callId]: {} } }));
+    this.update((view) => withAnswer(view, callId, {}));
     const { result } = this.agentClient.resume(this.sessionId, { toolResults: [answer] });
     this.underWay.set(callId, result);
     void this.settleAnswer(callId, result);
@@ -122,7 +123,7 @@ export class LiveHistory<T extends AgentTypes> {
     const error = await failureOf(result);
     this.underWay.delete(callId);
     // Where it arrived, or another one did, the tail tells so.
-    if (error) this.update((view) => (view.answering[callId] ? { ...view, answering: { ...view.answering, [callId]: { error } } } : view));
+    if (error) this.update((view) => withAnswer(view, callId, { error }));
   }
 
   private say(message: Omit<Sending, "from">): Promise<ExecutionResult<T>> {
