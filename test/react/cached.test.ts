@@ -179,6 +179,49 @@ describe("a page that somebody else puts into the cache", () => {
   });
 });
 
+/** Gives each cache a copy of what the others write, as TanStack's `broadcastQueryClient` does for tabs. */
+function shareCaches(...clients: readonly QueryClient[]): void {
+  let isApplying = false;
+  for (const client of clients) {
+    client.getQueryCache().subscribe((event) => {
+      if (isApplying || event.type !== "updated" || event.action.type !== "success") return;
+      const copy = structuredClone(event.query.state);
+      setTimeout(() => {
+        isApplying = true;
+        for (const other of clients) if (other !== client) other.getQueryCache().get(event.query.queryHash)?.setState(copy);
+        isApplying = false;
+      });
+    });
+  }
+}
+
+test("tabs that share a cache show the same, and have a tail each", async () => {
+  const bed = serverOf({ support: approval });
+  const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+  await say(bed, sessionId, "Hi");
+  const clients = [new QueryClient(), new QueryClient()] as const;
+  shareCaches(...clients);
+  const use = () => useHistory(bed.orcha.supportAgent, sessionId);
+  const tabs = clients.map((queryClient) => mount(use, { queryClient }));
+  await expect.poll(() => tabs.map((tab) => tab.all.at(-1)?.connection)).toEqual(["live", "live"]);
+  const [one, two] = tabs;
+  await one?.current.send("Refund it");
+  await expect.poll(() => tabs.map((tab) => tab.current.pendingClientActions.length)).toEqual([1, 1]);
+  await two?.current.pendingClientActions[0]?.answer({ approved: true });
+  await say(bed, sessionId, "Thanks");
+  await expect.poll(() => tabs.map((tab) => shown(tab.current).filter((words) => /^(Hi|Refund|Done|Thanks)/.test(words)))).toEqual(
+    tabs.map(() => ["Hi", "Refund it", "Done.", "Thanks"]),
+  );
+  // Another tab's copy may be behind, and is caught up with; then there is nothing to open any more.
+  const opened = async (): Promise<number> => {
+    const before = bed.numSent("tail");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return bed.numSent("tail") - before;
+  };
+  await expect.poll(opened).toBe(0);
+  expect(bed.numTails()).toBe(2);
+});
+
 test("an app that keeps the page before on the screen by default sees no other session's approvals", async () => {
   const bed = serverOf();
   const [first, second] = [await openedWith(bed, 1), await openedWith(bed, 2)];

@@ -12,6 +12,7 @@ import type {
   TextFrame,
 } from "@orcha/contract";
 import { replaceEqualDeep } from "@tanstack/react-query";
+import { createIdempotencyKey } from "../idempotency-key.ts";
 import type { Failure } from "./failure.ts";
 
 /*
@@ -55,8 +56,8 @@ export interface HistoryView<T extends AgentTypes = AnyAgentTypes> {
   /** The first item's place in the history, from 0. */
   start: number;
   snapshot: SessionSnapshot<T>;
-  /** The view that pages are read of. */
-  pin: { throughSequence: number; pageSize: number; total: number };
+  /** The view that pages are read of. Its key tells it from others, also where the cache is a copy, such as another tab's. */
+  pin: { key: string; throughSequence: number; pageSize: number; total: number };
   /** Items before `start` that are newer than the pin, by place. */
   changed: Readonly<Record<number, HistoryItem<T>>>;
   /** Everything up to this event was told for sure. */
@@ -84,7 +85,7 @@ export function viewOf<T extends AgentTypes>(page: SessionHistory<T>): HistoryVi
     items,
     start: total - items.length,
     snapshot,
-    pin: { throughSequence, pageSize, total },
+    pin: { key: createIdempotencyKey(), throughSequence, pageSize, total },
     changed: {},
     sequence: throughSequence,
     revision: 0,

@@ -41,7 +41,7 @@ export class LiveHistory<T extends AgentTypes> {
   private users = 0;
   private tail: AbortController | undefined;
   /** Of the view that the tail goes on from; another one was written by somebody else. */
-  private pin: HistoryView["pin"] | undefined;
+  private pin: string | undefined;
   /** The view as it was written last; one with another pin is somebody else's. */
   private known: HistoryView<T> | undefined;
   /** Items were missing, and the page was read anew; a second time would not help. */
@@ -60,7 +60,7 @@ export class LiveHistory<T extends AgentTypes> {
   /** Keeps the view that is in the cache up to date, until the answer is called. */
   open(): () => void {
     this.users += 1;
-    if (!this.tail || this.view()?.pin !== this.pin) this.start();
+    if (!this.tail || this.view()?.pin.key !== this.pin) this.start();
     let isOpen = true;
     return () => {
       if (isOpen) this.users -= 1;
@@ -82,7 +82,7 @@ export class LiveHistory<T extends AgentTypes> {
     this.tail?.abort();
     this.tail = new AbortController();
     this.update((view) => view);
-    this.pin = this.view()?.pin;
+    this.pin = this.view()?.pin.key;
     void this.follow(this.tail.signal);
   }
 
@@ -160,7 +160,7 @@ export class LiveHistory<T extends AgentTypes> {
     this.queryClient.setQueryData<HistoryView<T>>(this.key, (view) => {
       // Without an answer nothing is written, and nobody renders.
       if (!view) return undefined;
-      const taken = view.pin === this.known?.pin ? view : withUnderWay(view, this.known, (key) => this.underWay.has(key));
+      const taken = view.pin.key === this.known?.pin.key ? view : withUnderWay(view, this.known, (key) => this.underWay.has(key));
       this.known = change(taken);
       return this.known === view ? undefined : { ...this.known, revision: view.revision + 1 };
     });
@@ -173,7 +173,7 @@ export class LiveHistory<T extends AgentTypes> {
     try {
       const { items } = await this.agentClient.history(this.sessionId, olderPageOf(before));
       this.update((view) => {
-        const isSame = view.start === before.start && view.pin.throughSequence === before.pin.throughSequence;
+        const isSame = view.start === before.start && view.pin.key === before.pin.key;
         return { ...(isSame ? withOlder(view, items) : view), older: { isFetching: false } };
       });
     } catch (error) {

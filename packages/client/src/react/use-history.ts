@@ -49,7 +49,7 @@ function useConversation<T extends AgentTypes>(
   view: HistoryView<T> | undefined,
 ): Conversation<T> {
   const queryClient = useQueryClient();
-  const pin = view?.pin;
+  const pin = view?.pin.key;
   const live = useMemo(() => liveHistory(queryClient, agentClient, sessionId), [queryClient, agentClient, sessionId]);
   // Another pin is another page, which somebody else wrote to the cache.
   useEffect(() => (pin ? live.open() : undefined), [live, pin]);
