@@ -134,6 +134,27 @@ describe("a history", () => {
     expect(words(page.current)).toEqual(["0"]);
   });
 
+  test("of a session that is deleted is at work for nobody, and asks nobody", async () => {
+    const bed = serverOf({ support: approval.slice(0, 1) });
+    const run = bed.orcha.supportAgent.run({ content: "Refund, please", variables });
+    await run.result;
+    const waiting = mount(() => useHistory(bed.orcha.supportAgent, run.sessionId));
+    await expect.poll(() => waiting.current.pendingClientActions).toHaveLength(1);
+    await bed.orcha.supportAgent.delete(run.sessionId);
+    await expect.poll(() => waiting.current.ended).toBe("deleted");
+    expect(waiting.current.pendingClientActions).toEqual([]);
+
+    // What runs elsewhere, and is cut short.
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    await ask(bed, sessionId, "c1");
+    await bed.orcha.supportAgent.resume(sessionId, { toolResults: [{ callId: "c1", output: { approved: true } }] }).result;
+    const atWork = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+    await expect.poll(() => [atWork.current.connection, atWork.current.isRunning]).toEqual(["live", true]);
+    await bed.orcha.supportAgent.delete(sessionId);
+    await expect.poll(() => atWork.current.ended).toBe("deleted");
+    expect(atWork.current.isRunning).toBe(false);
+  });
+
   test("ends with its session, and says how", async () => {
     const bed = serverOf();
     for (const [end, ended] of [["complete", "completed"], ["delete", "deleted"]] as const) {

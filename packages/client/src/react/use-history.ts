@@ -108,7 +108,8 @@ function messageOf<T extends AgentTypes>(live: LiveHistory<T>, sent: Sending): S
 }
 
 function usePending<T extends AgentTypes>(live: LiveHistory<T>, view: HistoryView<T> | undefined): readonly PendingActionOf<T>[] {
-  const pending = view?.snapshot.pendingClientActions ?? none;
+  // A session that is gone tells of no end of what it waited for.
+  const pending = !view || view.ended ? none : view.snapshot.pendingClientActions;
   const answering = view?.answering;
   return useMemo(() => {
     const actions = pending.map((action) => {
@@ -128,7 +129,7 @@ function usePending<T extends AgentTypes>(live: LiveHistory<T>, view: HistoryVie
 }
 
 function isRunning<T extends AgentTypes>(view: HistoryView<T> | undefined): boolean {
-  if (!view) return false;
+  if (!view || view.ended) return false;
   const { snapshot, sending, answering } = view;
   if (snapshot.runStatus === "running" || snapshot.runStatus === "waiting_for_subagent") return true;
   return [...sending, ...Object.values(answering)].some(({ error }) => !error);
