@@ -160,6 +160,54 @@ describe("a page that somebody else puts into the cache", () => {
     await expect.poll(() => shown(page.current).at(-1)).toBe("Help failed");
   });
 
+  test("and that begins behind what was on its way shows it once, when older pages come", async () => {
+    const bed = serverOf();
+    const sessionId = await openedWith(bed, 2);
+    const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId, { pageSize: 2 }));
+    await expect.poll(() => page.current.connection).toBe("live");
+    let isCut = true;
+    bed.intercept((operation) => {
+      if (operation === "resume") return forbidden();
+      return operation === "tail" && isCut ? new Promise(() => {}) : undefined;
+    });
+    page.current.retry();
+    void page.current.send("Help");
+    await expect.poll(() => shown(page.current).at(-1)).toBe("Help failed");
+    await say(bed, sessionId, "Help", "a", "b");
+    isCut = false;
+    await page.queryClient.resetQueries({ queryKey: historyKey(bed.orcha.supportAgent, sessionId) });
+    await expect.poll(() => shown(page.current)).toEqual(["a", "b", "Help failed"]);
+    await page.current.fetchOlder();
+    await expect.poll(() => shown(page.current)).toEqual(["1", "Help", "a", "b"]);
+  });
+
+  test("and that begins behind what has arrived meanwhile shows it as little as the page does", async () => {
+    const bed = serverOf({ support: [{ text: "Hello" }] });
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    await say(bed, sessionId, "Hi");
+    const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId, { pageSize: 1 }));
+    await expect.poll(() => page.current.connection).toBe("live");
+    let isCut = true;
+    let arrive: () => void = () => {};
+    bed.intercept(async (operation, request) => {
+      if (operation === "tail" && isCut) return new Promise(() => {});
+      if (operation !== "resume") return undefined;
+      const response = await bed.service.app.fetch(request);
+      await new Promise<void>((resolve) => (arrive = resolve));
+      return response;
+    });
+    page.current.retry();
+    const sent = page.current.send("Help");
+    await expect.poll(async () => (await bed.orcha.supportAgent.get(sessionId)).runStatus).toBe("completed");
+    isCut = false;
+    await page.queryClient.resetQueries({ queryKey: historyKey(bed.orcha.supportAgent, sessionId) });
+    await expect.poll(() => shown(page.current).at(-1)).toBe("Help sending");
+    arrive();
+    await sent;
+    await expect.poll(() => shown(page.current).filter((words) => words.startsWith("Help"))).toEqual([]);
+    expect(page.current.isRunning).toBe(false);
+  });
+
   test("and that holds already what is on its way shows it once", async () => {
     const bed = serverOf({ support: approval });
     const { sessionId, page } = await opened(bed);

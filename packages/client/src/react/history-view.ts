@@ -107,7 +107,7 @@ export function olderPageOf({ start, pin }: Pick<HistoryView, "start" | "pin">):
 export function withOlder<T extends AgentTypes>(view: HistoryView<T>, items: readonly HistoryItem<T>[]): HistoryView<T> {
   const start = view.start - items.length;
   const current = items.map((item, index) => view.changed[start + index] ?? item);
-  return { ...view, start, items: [...current, ...view.items] };
+  return { ...view, start, items: [...current, ...view.items], sending: unsaid(view.sending, current, start) };
 }
 
 /** A tail that goes on behind what is loaded: items are missing between. */
@@ -189,13 +189,8 @@ export function withOutcome<T extends AgentTypes>(
   key: string,
   outcome: Pick<Sending, "isLogged" | "error">,
 ): HistoryView<T> {
-  const sent = view.sending.find((one) => one.key === key);
-  if (!sent) return view;
-  const isItem = (item: HistoryItem<T>, index: number): boolean =>
-    view.start + index >= sent.from && isSaid(item);
-  const index = outcome.isLogged ? view.items.findIndex(isItem) : -1;
-  if (index >= 0) return { ...view, sending: without(view.sending, sent, view.start + index) };
-  return { ...view, sending: view.sending.map((one) => (one === sent ? { ...one, ...outcome } : one)) };
+  const sending = view.sending.map((one) => (one.key === key ? { ...one, ...outcome } : one));
+  return replaceEqualDeep(view, { ...view, sending: unsaid(sending, view.items, view.start) });
 }
 
 /**
@@ -208,10 +203,7 @@ export function withUnderWay<T extends AgentTypes>(
   isUnderWay: (key: string) => boolean,
 ): HistoryView<T> {
   const given = [...before.sending, ...view.sending].map((one) => (one.error || one.isLogged || isUnderWay(one.key) ? one : { ...one, error: unknownEnd }));
-  let sending: readonly Sending[] = [...new Map(given.map((one) => [one.key, one])).values()];
-  for (const [index, item] of view.items.entries()) {
-    if (isSaid(item)) sending = withoutSaid(sending, item.content, view.start + index);
-  }
+  const sending = unsaid([...new Map(given.map((one) => [one.key, one])).values()], view.items, view.start);
   const answering = stillPending({ ...before.answering, ...view.answering }, view.snapshot).filter(([callId, { error }]) => error ?? isUnderWay(callId));
   const older = { ...view.older, isFetching: false };
   return replaceEqualDeep(view, { ...view, sending, answering: Object.fromEntries(answering), older });
@@ -229,15 +221,20 @@ function isSaid(item: HistoryItem): item is MessageItem & HistoryItem {
   return item.type === "message" && item.role === "user";
 }
 
+/** What items don't say yet. Where it may stand before them, and is in the log for sure, it isn't shown either. */
+function unsaid(sending: readonly Sending[], items: readonly HistoryItem[], start: number): readonly Sending[] {
+  let rest: readonly Sending[] = sending.filter(({ isLogged, from }) => !isLogged || from >= start);
+  for (const [index, item] of items.entries()) {
+    if (isSaid(item)) rest = withoutSaid(rest, item.content, start + index);
+  }
+  return rest;
+}
+
 /** Takes away what a new message of the history says; the rest is to come behind it. */
 function withoutSaid(sending: readonly Sending[], content: readonly MessageContent[], position: number): readonly Sending[] {
   const isIt = (one: Sending): boolean => one.from <= position && (one.isLogged === true || wordsOf(one.content) === wordsOf(content));
   const found = sending.find((one) => !one.error && isIt(one)) ?? sending.find(isIt);
-  return found ? without(sending, found, position) : sending;
-}
-
-function without(sending: readonly Sending[], gone: Sending, position: number): readonly Sending[] {
-  return sending.filter((one) => one !== gone).map((one) => ({ ...one, from: Math.max(one.from, position + 1) }));
+  return found ? sending.filter((one) => one !== found).map((one) => ({ ...one, from: Math.max(one.from, position + 1) })) : sending;
 }
 
 /** Enough to know a message again, however the server writes the rest of its blocks. */

@@ -148,8 +148,9 @@ export class LiveHistory<T extends AgentTypes> {
 
   private async settleSending(key: string, result: Promise<ExecutionResult<T>>): Promise<void> {
     const error = await failureOf(result);
-    this.underWay.delete(key);
     this.update((view) => withOutcome(view, key, error ? { error } : { isLogged: true }));
+    // Not before: a page that somebody else wrote meanwhile is taken over with it.
+    this.underWay.delete(key);
   }
 
   private view(): HistoryView<T> | undefined {
