@@ -1,4 +1,6 @@
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { defineAgent, defineAgents, type Agents } from "@orcha/contract";
 import { bearerTokens, memoryStore } from "@orcha/server";
@@ -178,6 +180,20 @@ describe("what is wrong is said in one line, and nothing is written", () => {
     const cwd = await folders();
     const ended = await orcha(["generate", "--url", await answering(status, body), "--out", "a.ts"], { cwd });
     expect(ended.stderr.trimEnd()).toMatch(words);
+    expect([ended.code, readdirSync(cwd)]).toEqual([1, []]);
+  });
+
+  test("a server that breaks off in the midst of its answer", async () => {
+    const cwd = await folders();
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write("{", () => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const ended = await orcha(["generate", "--url", `http://127.0.0.1:${port}`, "--out", "a.ts"], { cwd });
+    expect(ended.stderr).toBe(`orcha: http://127.0.0.1:${port} broke off in the midst of its answer\n`);
     expect([ended.code, readdirSync(cwd)]).toEqual([1, []]);
   });
 });

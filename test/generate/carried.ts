@@ -117,6 +117,7 @@ export const agents = defineAgents({
           record: z.record(z.string(), z.number()),
           someKeys: z.partialRecord(z.enum(["a", "b"]), z.number()),
           allKeys: z.record(z.enum(["a", "b"]), z.number()),
+          oneKey: z.record(z.literal("a"), z.number()),
           literals: z.literal(["a", 1, null]),
           never: z.never().optional(),
         }),

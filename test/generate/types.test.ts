@@ -39,7 +39,7 @@ beforeAll(async () => {
 
   await generateFromDemo(join(folder, "demo"));
   copyFileSync(join(demo, "agents.ts"), join(folder, "demo/agents.ts"));
-});
+}, 60_000);
 
 async function generateFromDemo(cwd: string): Promise<void> {
   const server = start([process.execPath, "--conditions=orcha-source", join(demo, "main.ts"), "--port", "0"], { cwd });

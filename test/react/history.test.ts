@@ -134,6 +134,27 @@ describe("a history", () => {
     expect(words(page.current)).toEqual(["0"]);
   });
 
+  test("of a session that is deleted is at work for nobody, and asks nobody", async () => {
+    const bed = serverOf({ support: approval.slice(0, 1) });
+    const run = bed.orcha.supportAgent.run({ content: "Refund, please", variables });
+    await run.result;
+    const waiting = mount(() => useHistory(bed.orcha.supportAgent, run.sessionId));
+    await expect.poll(() => waiting.current.pendingClientActions).toHaveLength(1);
+    await bed.orcha.supportAgent.delete(run.sessionId);
+    await expect.poll(() => waiting.current.ended).toBe("deleted");
+    expect(waiting.current.pendingClientActions).toEqual([]);
+
+    // What runs elsewhere, and is cut short.
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    await ask(bed, sessionId, "c1");
+    await bed.orcha.supportAgent.resume(sessionId, { toolResults: [{ callId: "c1", output: { approved: true } }] }).result;
+    const atWork = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+    await expect.poll(() => [atWork.current.connection, atWork.current.isRunning]).toEqual(["live", true]);
+    await bed.orcha.supportAgent.delete(sessionId);
+    await expect.poll(() => atWork.current.ended).toBe("deleted");
+    expect(atWork.current.isRunning).toBe(false);
+  });
+
   test("ends with its session, and says how", async () => {
     const bed = serverOf();
     for (const [end, ended] of [["complete", "completed"], ["delete", "deleted"]] as const) {
@@ -264,6 +285,22 @@ describe("a run", () => {
     await expect.poll(() => page.current.pendingClientActions).toEqual([]);
     expect(bed.numSent("resume")).toBe(1);
     await expect.poll(() => words(page.current).slice(0, 4)).toEqual(["Refund, please", "One moment.", "client_action completed", "Done."]);
+  });
+
+  test("is not at work for an approval that is given again when it waits no more, as from a dialog that stayed open", async () => {
+    const bed = serverOf({ support: approval });
+    const { sessionId } = await bed.orcha.supportAgent.create({ variables });
+    const page = mount(() => useHistory(bed.orcha.supportAgent, sessionId));
+    await expect.poll(() => page.current.connection).toBe("live");
+    await page.current.send("Where is my order?");
+    await expect.poll(() => page.current.pendingClientActions).toHaveLength(1);
+    const [pending] = page.current.pendingClientActions;
+    await pending?.answer({ approved: true });
+    await expect.poll(() => page.current.isRunning).toBe(false);
+    expect(page.current.pendingClientActions).toEqual([]);
+    await pending?.answer({ approved: true });
+    await latency();
+    expect(page.current.isRunning).toBe(false);
   });
 
   test("is told why an approval is denied; an answer that doesn't arrive can be given again", async () => {

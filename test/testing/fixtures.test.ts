@@ -1,7 +1,8 @@
-import type { HistoryItem } from "@orcha/client";
+import { createOrcha, type HistoryItem } from "@orcha/client";
 import { exportSessions, memoryStore } from "@orcha/server";
 import { mockOrcha, type Scenario } from "@orcha/testing";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { setupOrcha } from "@orcha/testing/node";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agents } from "../runs/agents.ts";
 import { approval, bedOf, eventsOf, variables } from "../runs/bed.ts";
 import { setting } from "./setting.ts";
@@ -146,6 +147,49 @@ describe("a conversation as data", () => {
     ]);
   });
 
+  test("was made when it says, or before the first time that it tells, and never goes back in time", async () => {
+    const at = "2025-06-01T12:00:00.000Z";
+    const answered: History = [{ user: "Hi", at }, { text: "Hello" }];
+    const timesOf = async (fixture: { history: History; createdAt?: string }) => {
+      const { mock } = await setting({ supportAgent: { sessions: [fixture] } });
+      const { createdAt, items } = await mock.orcha.supportAgent.history("ses_test_1");
+      await mock.close();
+      return [createdAt, ...items.filter(({ type }) => type === "message").map((item) => item.createdAt)];
+    };
+    expect(await timesOf({ history: answered, createdAt: "2025-05-01T00:00:00.000Z" })).toEqual(["2025-05-01T00:00:00.000Z", at, "2025-06-01T12:00:01.000Z"]);
+    expect(await timesOf({ history: answered })).toEqual([at, at, "2025-06-01T12:00:01.000Z"]);
+    for (const before of [[{ text: "Welcome" }], [{ user: "Anybody?" }], [{ user: "Anybody?" }, { text: "Yes" }]] satisfies History[]) {
+      const times = await timesOf({ history: [...before, ...answered] });
+      expect(times).toEqual(times.toSorted());
+      expect(times.at(-2)).toBe(at);
+      expect(times[0]?.startsWith("2025-06-01T11:59:5")).toBe(true);
+    }
+  });
+
+  test("that never ends goes without a word when its test does", async () => {
+    const error = vi.spyOn(console, "error").mockReturnValue();
+    const { mock } = await setting({ supportAgent: { sessions: [{ history: [{ user: "Hi" }, { text: "Well", hangs: true }] }] } });
+    await mock.reset();
+    await mock.close();
+    // What followed the run is cut, and asks once more.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  test("that can't be is what every request is told", async () => {
+    const error = vi.spyOn(console, "error").mockReturnValue();
+    const mock = setupOrcha(agents, { supportAgent: { sessions: [{ history: [{ user: "Hi" }, { action: "refund", arguments: { amount: 1 } }, { text: "?" }] }] } });
+    mock.listen();
+    onTestFinished(() => mock.close());
+    const app = createOrcha<typeof agents>({ baseUrl: "https://agents.example.com" });
+    const reason = { code: "execution_failed", retryable: false, message: expect.stringMatching(/^supportAgent\.sessions\[0\] can't be: refund: /) as string };
+    expect((await app.supportAgent.list.safe()).error).toMatchObject(reason);
+    expect((await mock.orcha.supportAgent.list.safe()).error).toMatchObject(reason);
+    await expect(app.supportAgent.tail("ses_test_1")[Symbol.asyncIterator]().next()).rejects.toMatchObject(reason);
+    expect(mock.requests).toHaveLength(2);
+    expect(error).toHaveBeenCalled();
+  });
+
   test("that can't have happened is refused in words that help", async () => {
     const refused = async (history: History) => {
       const mock = mockOrcha(agents, { supportAgent: { sessions: [{ history }] } });
@@ -156,10 +200,16 @@ describe("a conversation as data", () => {
     expect(await refused([{ user: "Hi" }, ask, { text: "Done." }])).toBe("supportAgent.sessions[0] can't be: 1 steps come behind one that waits, hangs or fails");
     expect(await refused([{ user: "Hi" }, ask, { user: "And?" }, { text: "?" }])).toContain("the session waits for request_human_approval");
     expect(await refused(untyped([{ user: "Hi" }, { action: "lookup_order", arguments: {}, output: {} }, { text: "?" }]))).toContain("lookup_order: the arguments can't be used: orderId");
-    expect(await refused(untyped([{ user: "Hi" }, { clientAction: "unheard_of", arguments: {} }, { text: "?" }]))).toContain('there is no tool "unheard_of"');
+    expect(await refused(untyped([{ user: "Hi" }, { ...ask, arguments: { amount: "1", currency: "EUR" } }]))).toContain("request_human_approval: the arguments can't be used: amount");
     expect(await refused([{ user: "Hi" }, { action: "refund", arguments: { amount: 1 } }, { text: "?" }])).toContain("neither output nor error");
     expect(await refused([{ action: "refund", arguments: { amount: 1 }, output: {} }])).toContain("before the user says something");
-    expect(await refused([{ user: "Hi" }, { clientAction: "pick_date", arguments: {}, output: {} }])).toContain("the script of supportAgent ends before");
+    expect(await refused([{ user: "Hi" }, { clientAction: "pick_date", arguments: {}, output: {} }])).toMatch(/run 1 of session "ses_test_1" is told without its end: a text, an output or a failure$/);
+    expect(await refused([{ user: "Hi" }, { subagent: "researcher", input: "?" }, { text: "?" }])).toContain("researcher has no script, and nothing is told of run 1");
+    expect(await refused([{ stopped: true }])).toContain("nothing is under way that could be stopped");
+    expect(await refused([{ user: "Hi" }, { stopped: true }])).toContain("nothing is under way that could be stopped");
+    expect(await refused([{ user: "Hi" }, { text: "Hello" }, { stopped: true }])).toContain("nothing is under way that could be stopped");
+    const [later, earlier] = ["2026-01-01T10:00:00Z", "2026-01-01T09:00:00Z"];
+    expect(await refused([{ user: "Hi", at: later }, { text: "Hello" }, { user: "And?", at: earlier }, { text: "?" }])).toMatch(/at "2026-01-01T09:00:00Z" is before what stands before it, 2026-01-01T10:00:01\.000Z$/);
   });
 });
 

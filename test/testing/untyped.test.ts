@@ -24,10 +24,28 @@ describe("a scenario with words that there aren't is refused when the mock is ma
     ["a question with its answer", history({ user: "Hi", text: "Hello" }), /^supportAgent\.sessions\[0\]\.history\[0\] has user and text: /],
     ["a text for a step", { supportAgent: { script: ["Hi"] } }, /^supportAgent\.script\[0\] must be an object$/],
     ["a step for a list", { supportAgent: { script: { text: "Hi" } } }, /^supportAgent\.script must be a list$/],
+    ["an action", { supportAgent: { script: [{ action: "lookup_ordr", arguments: {} }] } }, /^supportAgent\.script\[0\]\.action is "lookup_ordr"; supportAgent has lookup_order, refund$/],
+    ["a client action among calls", history({ user: "Hi" }, { calls: [{ clientAction: "refund", arguments: {} }] }), /\.calls\[0\]\.clientAction is "refund"; supportAgent has request_human_approval/],
+    ["a skill of an agent that has none", { researcher: { script: [{ skill: "triage" }] } }, /^researcher\.script\[0\]\.skill is "triage"; researcher has none$/],
+    ["an action of a subagent", { supportAgent: { script: [{ subagent: "researcher", input: "?", steps: [{ action: "refund", arguments: {} }] }] } }, /^supportAgent\.script\[0\]\.steps\[0\]\.action is "refund"; researcher has none$/],
+    ["an implementation", { supportAgent: { actions: { lookup: () => ({}) } } }, /^supportAgent\.actions\.lookup is unknown; supportAgent has lookup_order, refund$/],
+    ["an evaluation", { supportAgent: { script: [{ text: "Hi", evaluations: { quality: {} } }] } }, /^supportAgent\.script\[0\]\.evaluations\.quality is unknown; supportAgent has response_quality$/],
+    ["a metric", { supportAgent: { evaluations: { response_quality: { grounded: 0.4 } } } }, /^supportAgent\.evaluations\.response_quality\.grounded is unknown; response_quality has groundedness/],
     ["no scenario", [], /^the scenario must be an object$/],
   ])("%s", (_name, scenario, words) => {
     expect(() => mockOrcha(agents, untyped(scenario))).toThrow(expect.objectContaining({ name: "TypeError", message: expect.stringMatching(words) }));
   });
+});
+
+test("what a test wants to break is refused where there is no such thing", async () => {
+  const { mock } = await setting();
+  const other = mock as unknown as Record<"failNext" | "cutNext", (...given: unknown[]) => void>;
+  expect(() => other.failNext("gett", "network")).toThrow('failNext: there is no operation "gett"; there are create, ');
+  expect(() => other.failNext("get", "netwrk")).toThrow('failNext: there is no failure "netwrk"; there are invalid_input, ');
+  expect(() => other.failNext("get", { code: "nope" })).toThrow('failNext: there is no failure "nope"');
+  expect(() => other.failNext("get", "network", 0)).toThrow("failNext: times must be an integer of 1 or more, not 0");
+  expect(() => other.cutNext("get", { afterFrames: 1 })).toThrow('cutNext: there is no operation "get"; there are run, resume, tail');
+  expect(() => other.cutNext("tail", { frames: 1 })).toThrow("cutNext: say afterFrames or afterBytes");
 });
 
 test("a script's function that answers no step fails its run in the same words", async () => {

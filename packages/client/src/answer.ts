@@ -2,9 +2,6 @@ import type { ErrorDetails } from "@orcha/contract";
 import { OrchaError, type OrchaErrorCode } from "./error.ts";
 import { isPlainObject } from "./json.ts";
 
-// What a gateway answers while the server behind it restarts.
-const gatewayStatuses = [502, 503, 504];
-
 /**
  * Reads the envelope of a successful answer. Throws the `OrchaError` that the server sent, `network` where the answer
  * broke off or a gateway spoke for the server, and `unexpected` where something else than Orcha answered.
@@ -62,7 +59,8 @@ function fromWire({ code, message, data }: WireError, { status, headers }: Respo
 
 function fromElsewhere({ status, headers }: Response, cause?: unknown): OrchaError {
   const details = withRetryAfter(undefined, headers);
-  if (gatewayStatuses.includes(status)) {
+  // While the server behind it restarts or is too far away: each has a number of its own for that, of a development server to a CDN.
+  if (status >= 500 || status === 429) {
     return new OrchaError("network", `a gateway answered ${status} in place of the server`, { details, cause });
   }
   const message = `the answer (status ${status}) is not Orcha's; check baseUrl, and what stands before the server`;

@@ -23,7 +23,7 @@ export interface OrchaOptions<A = unknown> {
   headers?: Asked<Record<string, string>>;
   /** Used in place of the global `fetch`; called with an address and plain options. */
   fetch?: typeof globalThis.fetch;
-  /** Whether answers can be read as they come. Found out by default; without, tails and runs come piece by piece. */
+  /** Whether answers can be read as they come. Found out by default, and believed of a `fetch` that is given; without, tails and runs come piece by piece. */
   streams?: boolean;
   /** How long one attempt may take; 30,000 by default, `Infinity` for no limit. */
   timeoutMs?: number;

@@ -1,8 +1,9 @@
-import { outputText, type EventInput } from "@orcha/contract";
+import type { EventInput } from "@orcha/contract";
 import { importSessions } from "@orcha/server";
 import { readTime } from "./clock.ts";
+import { faultIn } from "./faults.ts";
 import type { AnyScenario } from "./implementations.ts";
-import { lengthOf } from "./length.ts";
+import { startOf } from "./length.ts";
 import { record } from "./recordings.ts";
 import type { EventsFixture, MessagesFixture } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
@@ -47,8 +48,7 @@ async function loadSession(stage: Stage, agent: string, fixture: AnyFixture, end
   }
   const { clock } = stage;
   const opened = { ...fixture, sessionId: fixture.sessionId ?? stage.surroundings.sessionId?.() ?? "" };
-  const lasts = lengthOf(fixture, stage.agents[agent]?.definition);
-  clock.set(fixture.createdAt === undefined ? end - lasts : readTime(fixture.createdAt, "createdAt"));
+  clock.set(fixture.createdAt === undefined ? startOf(fixture, end, stage.agents[agent]?.definition) : readTime(fixture.createdAt, "createdAt"));
   if (opened.messages !== undefined) await restore(stage, agent, opened);
   else if (opened.events !== undefined) await append(stage, agent, opened);
   else {
@@ -86,19 +86,9 @@ async function append({ clientOf }: Stage, agent: string, { events, ...fixture }
 }
 
 /** A fixture says what came of its calls. Where something else did, the definition doesn't let it. */
-async function checkResults({ clientOf, player }: Stage, agent: string, sessionId: string): Promise<void> {
-  const client = clientOf(agent);
-  for (let page = 1, hasMore = true; hasMore; page += 1) {
-    const answer = await client.events(sessionId, { page, pageSize: 100 });
-    ({ hasMore } = answer);
-    if (answer.runStatus === "stopped" || answer.runStatus === "failed") return;
-    for (const event of answer.events) {
-      if (event.type !== "message.created" || event.data.role !== "tool") continue;
-      for (const block of event.data.content) {
-        const call = player.find(agent, sessionId, block.callId);
-        const isMeant = call === undefined || ("error" in call && call.error !== undefined) || ("outcome" in call && call.outcome !== undefined);
-        if (block.isError === true && !isMeant) throw new TypeError(`${block.name ?? "a call"}: ${outputText(block)}`);
-      }
-    }
-  }
+async function checkResults(stage: Stage, agent: string, sessionId: string): Promise<void> {
+  const { runStatus } = await stage.clientOf(agent).get(sessionId);
+  if (runStatus === "stopped" || runStatus === "failed") return;
+  const fault = await faultIn(stage, agent, sessionId);
+  if (fault !== undefined) throw new TypeError(fault);
 }

@@ -1,6 +1,6 @@
-import { OrchaError, type ErrorCode, type ErrorDetails, type OperationName } from "@orcha/contract";
+import { errorTable, OrchaError, type ErrorCode, type ErrorDetails, type OperationName } from "@orcha/contract";
 import { cuttable, type Cut, type Cuttable } from "./cuttable.ts";
-import { operationOf, type Operation } from "./operation.ts";
+import { operationNames, operationOf, type Operation } from "./operation.ts";
 
 /** How a request fails: with an error of the table, with no connection, or with no answer at all. */
 export type Failure =
@@ -45,11 +45,21 @@ export class Network {
     this.former = former;
   }
 
+  /** Whether the test that this network is for is over. */
+  get isOver(): boolean {
+    return this.closing.signal.aborted;
+  }
+
   failNext(operation: OperationName, failure: Failure, times: number): void {
+    check("failNext", "operation", operation, operationNames);
+    check("failNext", "failure", typeof failure === "string" ? failure : failure.code, [...Object.keys(errorTable), "network", "timeout"]);
+    if (!(Number.isInteger(times) && times >= 1)) throw new TypeError(`failNext: times must be an integer of 1 or more, not ${String(times)}`);
     this.failures.push({ operation, failure, times });
   }
 
   cutNext(operation: StreamedOperation, cut: Cut): void {
+    check("cutNext", "operation", operation, streamed);
+    if (cut.afterFrames === undefined && cut.afterBytes === undefined) throw new TypeError("cutNext: say afterFrames or afterBytes");
     this.cuts.push({ operation, cut });
   }
 
@@ -77,7 +87,7 @@ export class Network {
     const operation = operationOf(url, method, bytes === undefined ? "" : new TextDecoder().decode(bytes));
     const passed = new Request(url, { method, headers, signal: request.signal, ...(bytes === undefined ? {} : { body: bytes }) });
     if (!operation) return answer(passed, undefined);
-    if (this.former.has(headers.get(keyHeader) ?? "")) return answer(passed, new OrchaError("aborted", over));
+    if (this.former.has(headers.get(keyHeader) ?? "")) return answer(passed, overWith());
     const noted: MockRequest = { operation: operation.name, input: operation.input, headers };
     this.requests.push(noted);
     const failure = this.takeFailure(operation.name);
@@ -117,6 +127,17 @@ export class Network {
 
 const keyHeader = "idempotency-key";
 const over = "the test that asked for this is over";
+const streamed: readonly StreamedOperation[] = ["run", "resume", "tail"];
+
+/** What whoever still asks is told. */
+export function overWith(): OrchaError {
+  return new OrchaError("aborted", over);
+}
+
+/** Refuses what the types do, for tests that are written without them: it would break nothing, and the test pass for no reason. */
+function check(call: string, what: string, given: string, known: readonly string[]): void {
+  if (!known.includes(given)) throw new TypeError(`${call}: there is no ${what} ${JSON.stringify(given)}; there are ${known.join(", ")}`);
+}
 
 function lastWord(operation: OperationName): string {
   if (operation === "tail") return 'event: end\ndata: {"type":"end","reason":"deleted"}\n\n';

@@ -7,11 +7,12 @@ export interface Operation {
   input: Readonly<Record<string, unknown>>;
 }
 
-const names = Object.keys(contract) as OperationName[];
+/** Every operation that there is. */
+export const operationNames = Object.keys(contract) as OperationName[];
 
 /** The paths of the REST interface, in msw's words, such as `/api/agents/:agent/sessions`. */
 export const restPaths: readonly string[] = [
-  ...new Set(names.map((name) => `/api${routeOf(name).path.replaceAll(/\{(\w+)\}/g, ":$1")}`)),
+  ...new Set(operationNames.map((name) => `/api${routeOf(name).path.replaceAll(/\{(\w+)\}/g, ":$1")}`)),
   "/api/agents",
   "/api/openapi.json",
   "/api/import",
@@ -21,11 +22,11 @@ export const restPaths: readonly string[] = [
 export function operationOf(url: URL, method: string, body: string): Operation | undefined {
   const [, kind, first = ""] = url.pathname.split("/");
   if (kind === "rpc") {
-    const name = names.find((known) => known === first);
+    const name = operationNames.find((known) => known === first);
     const envelope = method === "GET" ? url.searchParams.get("data") : body;
     return name && { name, input: record(record(parsed(envelope ?? "")).json) };
   }
-  for (const name of names) {
+  for (const name of operationNames) {
     const route = routeOf(name);
     const found = route.method === method ? matched(`/api${route.path}`, url.pathname) : undefined;
     if (!found) continue;

@@ -119,7 +119,10 @@ export class Player {
     }
     const step = steps[place];
     if (step) return step;
-    throw new Error(`the script of ${agent} ends before run ${run} of session ${JSON.stringify(sessionId)} does`);
+    if (this.scripts.has(agent)) throw new Error(`the script of ${agent} ends before run ${run} of session ${JSON.stringify(sessionId)} does`);
+    const name = `run ${run} of session ${JSON.stringify(sessionId)}`;
+    if (steps.length === 0) throw new Error(`${agent} has no script, and nothing is told of ${name}`);
+    throw new Error(`${name} is told without its end: a text, an output or a failure`);
   }
 
   private stepsOfChild(lineage: DrivenRun["snapshot"]["lineage"]): readonly AnyStep[] | undefined {

@@ -13,7 +13,10 @@ export class RunScript {
   private readonly runs: readonly (readonly AnyStep[])[];
   private taken = 0;
 
-  constructor(agent: string, script: AnyScript) {
+  private readonly agents: Agents;
+
+  constructor(agents: Agents, agent: string, script: AnyScript) {
+    this.agents = agents;
     this.agent = agent;
     this.script = script;
     this.runs = typeof script === "function" ? [] : split(script);
@@ -24,7 +27,7 @@ export class RunScript {
     if (typeof this.script === "function") {
       const given = await this.script(run);
       const steps: readonly AnyStep[] = Array.isArray(given) ? given : [given as AnyStep];
-      checkSteps(steps, [this.agent, "script"]);
+      checkSteps(steps, this.agents, this.agent, [this.agent, "script"]);
       return steps;
     }
     const steps = this.runs[this.taken];

@@ -1,6 +1,7 @@
 import type { AgentClient, ExecutionResult } from "@orcha/client";
 import type { AnyAgentTypes, MessageContent, MessageCreated, PendingClientAction, SessionEvents, ToolResult } from "@orcha/contract";
-import { readTime } from "./clock.ts";
+import { readTime, type SteeredClock } from "./clock.ts";
+import { faultIn } from "./faults.ts";
 import type { AnyEntry, HistoryFixture, UserEntry } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
 import type { AnyStep } from "./step.ts";
@@ -23,13 +24,16 @@ export async function tell(stage: Stage, agent: string, fixture: AnyHistory & { 
   const session = { sessionId, name, metadata: { ...metadata }, variables };
   const { greetings, exchanges } = split(history);
   const [first] = exchanges;
-  const startsWithRun = greetings.length === 0 && first !== undefined && first.steps.length > 0;
+  // A session that says when it was made, and when its first message was, was made before that.
+  const isMadeApart = fixture.createdAt !== undefined && first?.said.at !== undefined;
+  const startsWithRun = greetings.length === 0 && first !== undefined && first.steps.length > 0 && !isMadeApart;
   if (!startsWithRun) await client.create(session);
   for (const text of greetings) await append(client, sessionId, { role: "assistant", content: [{ type: "text", text }] });
   for (const exchange of exchanges) {
     const { said, steps } = exchange;
-    if (said.at !== undefined) clock.set(readTime(said.at, "at"));
+    if (said.at !== undefined) moveTo(clock, said.at);
     else if (exchange !== first || !startsWithRun) clock.set(clock.now() + 1000);
+    if (steps.length === 0 && exchange.isStopped) throw new TypeError(nothingToStop);
     if (steps.length === 0) {
       await append(client, sessionId, { role: "user", content: blocksOf(said) });
       continue;
@@ -43,6 +47,14 @@ export async function tell(stage: Stage, agent: string, fixture: AnyHistory & { 
   }
 }
 
+const nothingToStop = "nothing is under way that could be stopped";
+
+function moveTo(clock: SteeredClock, at: string): void {
+  const time = readTime(at, "at");
+  if (time < clock.now()) throw new TypeError(`at ${JSON.stringify(at)} is before what stands before it, ${new Date(clock.now()).toISOString()}`);
+  clock.set(time);
+}
+
 /** What the agent says before the user does is no run: nobody asked for it. */
 function split(history: NonNullable<AnyHistory["history"]>): { greetings: string[]; exchanges: Exchange[] } {
   const greetings: string[] = [];
@@ -51,7 +63,8 @@ function split(history: NonNullable<AnyHistory["history"]>): { greetings: string
     const last = exchanges.at(-1);
     if (entry.user !== undefined) exchanges.push({ said: entry, steps: [], isStopped: false });
     else if (entry.stopped) {
-      if (last) last.isStopped = true;
+      if (!last) throw new TypeError(nothingToStop);
+      last.isStopped = true;
     } else if (last) last.steps.push(entry);
     else if (entry.text !== undefined && !("hangs" in entry && entry.hangs)) greetings.push(entry.text);
     else throw new TypeError("before the user says something, the agent can only say a text");
@@ -65,7 +78,10 @@ async function follow(stage: Stage, agent: string, sessionId: string, { steps, i
   const hung = stage.hung(sessionId);
   for (let waiting: Promise<ExecutionResult> | undefined = result; ; ) {
     const ended: ExecutionResult | undefined = await Promise.race([waiting, hung]);
-    if (ended?.status === "failed" && steps.at(-1)?.fail === undefined) throw new TypeError(ended.error.message);
+    if (ended?.status === "failed" && steps.at(-1)?.fail === undefined) {
+      // What a call came to is why the run went on to where nothing is told.
+      throw new TypeError((await faultIn(stage, agent, sessionId)) ?? ended.error.message);
+    }
     const snapshot = await Promise.race([settled(stage, agent, sessionId), hung]);
     const pending = snapshot?.pendingClientActions ?? [];
     const toolResults = pending.flatMap((call) => resultOf(stage, agent, sessionId, call));
@@ -78,6 +94,7 @@ async function follow(stage: Stage, agent: string, sessionId: string, { steps, i
       await stage.sweep(agent);
       waiting = undefined;
     } else {
+      if (isStopped && snapshot && pending.length === 0) throw new TypeError(nothingToStop);
       if (isStopped) await client.stop(sessionId);
       return;
     }

@@ -1,10 +1,10 @@
 import { createOrcha, type AgentClient, type Orcha } from "@orcha/client";
-import type { Agents, AnyAgentTypes, OrchaError } from "@orcha/contract";
+import { OrchaError, type Agents, type AnyAgentTypes } from "@orcha/contract";
 import { createService, memoryStore, type Authenticate, type Principal, type Service, type Surroundings } from "@orcha/server";
 import { steeredClock, type Clock, type SteeredClock } from "./clock.ts";
 import { hostedAgents, implementationsOf, type AnyScenario } from "./implementations.ts";
 import { load } from "./load.ts";
-import { Network } from "./network.ts";
+import { Network, overWith } from "./network.ts";
 import { Player } from "./player.ts";
 import type { Recordings } from "./recordings.ts";
 import { RunScript } from "./script.ts";
@@ -56,7 +56,7 @@ export class World {
     this.time = steeredClock(start);
     this.clock = { now: this.time.now, advance: (milliseconds) => this.advance(milliseconds) };
     this.surroundings = countingSurroundings(this.time, this.ids);
-    this.player = new Player(scriptsOf(scenario), {
+    this.player = new Player(scriptsOf(agents, scenario), {
       onStep: () => {
         if (this.isLoading) this.time.set(this.time.now() + 1000);
       },
@@ -74,16 +74,14 @@ export class World {
   /** Answers what comes through the network. */
   handle(url: URL, request: Request): Promise<Response> {
     return this.network.handle(url, request, async (passed, refusal) => {
-      await this.ready;
-      if (refusal) passed.headers.set(passHeader, String(this.refusals.push(refusal) - 1));
-      return this.service.app.fetch(passed);
+      const fault = await this.fault();
+      return this.enter(this.service, passed, fault ?? (this.network.isOver ? overWith() : refusal));
     });
   }
 
   /** Answers what comes beside the network: it is not noted, doesn't break, and may do everything. */
   async inside(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-    await this.ready;
-    return this.enter(this.service, new Request(input, init));
+    return this.enter(this.service, new Request(input, init), (await this.fault()) ?? inside);
   }
 
   /** Ends the server as a deploy does, and starts another one on the same sessions. */
@@ -135,9 +133,9 @@ export class World {
       leaseMs,
       surroundings: this.surroundings,
       auth: (request: Request) => this.admit(request),
-      // What a test lets fail is no news.
+      // What a test lets fail is no news, nor is what its end cuts off.
       onError: (error: unknown) => {
-        if (!this.refusals.some((refusal) => refusal === error)) console.error("orcha: the mock failed", error);
+        if (!this.network.isOver && !this.refusals.some((refusal) => refusal === error)) console.error("orcha: the mock failed", error);
       },
     };
     return createService(options, { modelFor: this.player.modelFor });
@@ -152,9 +150,18 @@ export class World {
     return { tenant, scopes: ["read", "log", "run", "resolve", "write", "admin"] };
   }
 
-  private enter(service: Service, request: Request): Response | Promise<Response> {
-    request.headers.set(passHeader, inside);
+  /** Sends a request to a server, which throws what is given, or lets it do everything. */
+  private enter(service: Service, request: Request, pass: OrchaError | typeof inside | undefined): Response | Promise<Response> {
+    if (pass !== undefined) request.headers.set(passHeader, pass === inside ? inside : String(this.refusals.push(pass) - 1));
     return service.app.fetch(request);
+  }
+
+  /** Why there are no fixtures, for whoever asks for one; nothing once they are there. */
+  private async fault(): Promise<OrchaError | undefined> {
+    return this.ready.then(
+      () => undefined,
+      (cause: unknown) => new OrchaError("execution_failed", cause instanceof Error ? cause.message : String(cause), { cause }),
+    );
   }
 
   private async load(): Promise<void> {
@@ -162,7 +169,7 @@ export class World {
     const serviceOf = (agent: string): Service => (this.hosted.includes(agent) ? this.service : this.teller);
     const clients = new Map<string, AgentClient>();
     for (const agent of Object.keys(agents)) {
-      const fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => this.enter(serviceOf(agent), new Request(input, init));
+      const fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => this.enter(serviceOf(agent), new Request(input, init), inside);
       const orcha: Orcha<Record<string, AnyAgentTypes>> = createOrcha({ baseUrl: "http://orcha.test", fetch, retry: false });
       const client = orcha[agent];
       if (client) clients.set(agent, client);
@@ -192,9 +199,9 @@ export class World {
   }
 }
 
-function scriptsOf(scenario: AnyScenario): Map<string, RunScript> {
+function scriptsOf(agents: Agents, scenario: AnyScenario): Map<string, RunScript> {
   const scripts = new Map<string, RunScript>();
-  for (const [agent, { script } = {}] of Object.entries(scenario)) if (script !== undefined) scripts.set(agent, new RunScript(agent, script));
+  for (const [agent, { script } = {}] of Object.entries(scenario)) if (script !== undefined) scripts.set(agent, new RunScript(agents, agent, script));
   return scripts;
 }
 

@@ -4,6 +4,7 @@ import type {
   HistoryItem,
   ItemFrame,
   MessageContent,
+  MessageItem,
   SessionHistory,
   SessionSnapshot,
   SnapshotFrame,
@@ -11,7 +12,8 @@ import type {
   TextFrame,
 } from "@orcha/contract";
 import { replaceEqualDeep } from "@tanstack/react-query";
-import type { OrchaError } from "../error.ts";
+import { createIdempotencyKey } from "../idempotency-key.ts";
+import type { Failure } from "./failure.ts";
 
 /*
  *   place   0 ………………… start ……………………………… end
@@ -44,7 +46,7 @@ export interface Sending {
   /** In the log for sure: the next message of a user is this one, whatever the server made of its content. */
   isLogged?: boolean;
   /** Why it failed, as far as anybody knows: it may have arrived. */
-  error?: OrchaError;
+  error?: Failure;
 }
 
 /** What is known of a session's history: the part of it that is loaded, and where its tail goes on. Plain data. */
@@ -54,8 +56,8 @@ export interface HistoryView<T extends AgentTypes = AnyAgentTypes> {
   /** The first item's place in the history, from 0. */
   start: number;
   snapshot: SessionSnapshot<T>;
-  /** The view that pages are read of. */
-  pin: { throughSequence: number; pageSize: number; total: number };
+  /** The view that pages are read of. Its key tells it from others, also where the cache is a copy, such as another tab's. */
+  pin: { key: string; throughSequence: number; pageSize: number; total: number };
   /** Items before `start` that are newer than the pin, by place. */
   changed: Readonly<Record<number, HistoryItem<T>>>;
   /** Everything up to this event was told for sure. */
@@ -64,15 +66,15 @@ export interface HistoryView<T extends AgentTypes = AnyAgentTypes> {
   revision: number;
   connection: ConnectionState;
   /** Why the tail ended. */
-  error?: OrchaError;
+  error?: Failure;
   ended?: "completed" | "deleted";
   streaming?: StreamingAnswer;
   /** The last round whose answer has its item. */
   said?: { run: number; round: number };
-  older: { isFetching: boolean; error?: OrchaError };
+  older: { isFetching: boolean; error?: Failure };
   sending: readonly Sending[];
   /** Answers to client actions that are on their way, by call id; an error where they failed. */
-  answering: Readonly<Record<string, { error?: OrchaError }>>;
+  answering: Readonly<Record<string, { error?: Failure }>>;
 }
 
 /** Opens the view with the newest page. */
@@ -83,7 +85,7 @@ export function viewOf<T extends AgentTypes>(page: SessionHistory<T>): HistoryVi
     items,
     start: total - items.length,
     snapshot,
-    pin: { throughSequence, pageSize, total },
+    pin: { key: createIdempotencyKey(), throughSequence, pageSize, total },
     changed: {},
     sequence: throughSequence,
     revision: 0,
@@ -105,7 +107,7 @@ export function olderPageOf({ start, pin }: Pick<HistoryView, "start" | "pin">):
 export function withOlder<T extends AgentTypes>(view: HistoryView<T>, items: readonly HistoryItem<T>[]): HistoryView<T> {
   const start = view.start - items.length;
   const current = items.map((item, index) => view.changed[start + index] ?? item);
-  return { ...view, start, items: [...current, ...view.items] };
+  return { ...view, start, items: [...current, ...view.items], sending: unsaid(view.sending, current, start) };
 }
 
 /** A tail that goes on behind what is loaded: items are missing between. */
@@ -151,14 +153,12 @@ function withSnapshot<T extends AgentTypes>(view: HistoryView<T>, { snapshot }: 
   // A snapshot may be ahead of the items before it, but not of those that come with the next one.
   const told = view.snapshot.sequence;
   const isTold = view.connection === "live" && told > view.sequence && told - view.sequence <= mostAtOnce;
-  const pending = new Set(snapshot.pendingClientActions.map(({ callId }) => callId));
-  const answering = Object.entries(view.answering).filter(([callId]) => pending.has(callId));
   return {
     ...view,
     snapshot: replaceEqualDeep(view.snapshot, snapshot),
     sequence: isTold ? told : view.sequence,
     streaming: snapshot.runStatus === "running" ? view.streaming : undefined,
-    answering: replaceEqualDeep(view.answering, Object.fromEntries(answering)),
+    answering: replaceEqualDeep(view.answering, Object.fromEntries(stillPending(view.answering, snapshot))),
   };
 }
 
@@ -170,6 +170,11 @@ function withText<T extends AgentTypes>(view: HistoryView<T>, { run, round, offs
   const next = known.slice(0, offset) + text;
   // After a reconnect the text is told from its beginning, maybe by a server that has less of it.
   return known.startsWith(next) ? view : { ...view, streaming: { run, round, text: next } };
+}
+
+/** Shows that a client action is answered, or why that failed, for as long as it waits. */
+export function withAnswer<T extends AgentTypes>(view: HistoryView<T>, callId: string, state: { error?: Failure }): HistoryView<T> {
+  return { ...view, answering: Object.fromEntries(stillPending({ ...view.answering, [callId]: state }, view.snapshot)) };
 }
 
 /** Shows what a user says before the server has it. */
@@ -184,25 +189,52 @@ export function withOutcome<T extends AgentTypes>(
   key: string,
   outcome: Pick<Sending, "isLogged" | "error">,
 ): HistoryView<T> {
-  const sent = view.sending.find((one) => one.key === key);
-  if (!sent) return view;
-  const isItem = (item: HistoryItem<T>, index: number): boolean =>
-    view.start + index >= sent.from && item.type === "message" && item.role === "user";
-  const index = outcome.isLogged ? view.items.findIndex(isItem) : -1;
-  if (index >= 0) return { ...view, sending: without(view.sending, sent, view.start + index) };
-  return { ...view, sending: view.sending.map((one) => (one === sent ? { ...one, ...outcome } : one)) };
+  const sending = view.sending.map((one) => (one.key === key ? { ...one, ...outcome } : one));
+  return replaceEqualDeep(view, { ...view, sending: unsaid(sending, view.items, view.start) });
+}
+
+/**
+ * Takes over a view that somebody else wrote, with what was on its way in the one before it. What nobody waits for any more,
+ * as when the app was closed meanwhile, may have arrived or not.
+ */
+export function withUnderWay<T extends AgentTypes>(
+  view: HistoryView<T>,
+  before: Pick<HistoryView, "sending" | "answering"> = view,
+  isUnderWay: (key: string) => boolean,
+): HistoryView<T> {
+  const given = [...before.sending, ...view.sending].map((one) => (one.error || one.isLogged || isUnderWay(one.key) ? one : { ...one, error: unknownEnd }));
+  const sending = unsaid([...new Map(given.map((one) => [one.key, one])).values()], view.items, view.start);
+  const answering = stillPending({ ...before.answering, ...view.answering }, view.snapshot).filter(([callId, { error }]) => error ?? isUnderWay(callId));
+  const older = { ...view.older, isFetching: false };
+  return replaceEqualDeep(view, { ...view, sending, answering: Object.fromEntries(answering), older });
+}
+
+const unknownEnd: Failure = { code: "network", message: "nobody waited for the answer", retryable: true };
+
+type Answering = HistoryView["answering"];
+
+function stillPending(answering: Answering, { pendingClientActions }: Pick<SessionSnapshot, "pendingClientActions">): [string, Answering[string]][] {
+  return Object.entries(answering).filter(([callId]) => pendingClientActions.some((action) => action.callId === callId));
+}
+
+function isSaid(item: HistoryItem): item is MessageItem & HistoryItem {
+  return item.type === "message" && item.role === "user";
+}
+
+/** What items don't say yet. Where it may stand before them, and is in the log for sure, it isn't shown either. */
+function unsaid(sending: readonly Sending[], items: readonly HistoryItem[], start: number): readonly Sending[] {
+  let rest: readonly Sending[] = sending.filter(({ isLogged, from }) => !isLogged || from >= start);
+  for (const [index, item] of items.entries()) {
+    if (isSaid(item)) rest = withoutSaid(rest, item.content, start + index);
+  }
+  return rest;
 }
 
 /** Takes away what a new message of the history says; the rest is to come behind it. */
 function withoutSaid(sending: readonly Sending[], content: readonly MessageContent[], position: number): readonly Sending[] {
-  const words = wordsOf(content);
-  const isIt = (one: Sending): boolean => one.isLogged === true || wordsOf(one.content) === words;
+  const isIt = (one: Sending): boolean => one.from <= position && (one.isLogged === true || wordsOf(one.content) === wordsOf(content));
   const found = sending.find((one) => !one.error && isIt(one)) ?? sending.find(isIt);
-  return found ? without(sending, found, position) : sending;
-}
-
-function without(sending: readonly Sending[], gone: Sending, position: number): readonly Sending[] {
-  return sending.filter((one) => one !== gone).map((one) => ({ ...one, from: Math.max(one.from, position + 1) }));
+  return found ? sending.filter((one) => one !== found).map((one) => ({ ...one, from: Math.max(one.from, position + 1) })) : sending;
 }
 
 /** Enough to know a message again, however the server writes the rest of its blocks. */

@@ -1,17 +1,20 @@
 import type { AgentTypes, MessageContent, TailFrame, ToolResult } from "@orcha/contract";
 import type { QueryClient } from "@tanstack/react-query";
 import type { AgentClient, Content, ResumeInput } from "../agent-client.ts";
-import { OrchaError, toOrchaError } from "../error.ts";
+import { toOrchaError } from "../error.ts";
 import type { ExecutionResult } from "../execution.ts";
 import { createIdempotencyKey } from "../idempotency-key.ts";
+import { toFailure, type Failure } from "./failure.ts";
 import { historyQuery } from "./history-query.ts";
 import {
   MissingItems,
   olderPageOf,
+  withAnswer,
   withFrame,
   withOlder,
   withOutcome,
   withSending,
+  withUnderWay,
   type HistoryView,
   type Sending,
 } from "./history-view.ts";
@@ -38,11 +41,14 @@ export class LiveHistory<T extends AgentTypes> {
   private users = 0;
   private tail: AbortController | undefined;
   /** Of the view that the tail goes on from; another one was written by somebody else. */
-  private pin: HistoryView["pin"] | undefined;
+  private pin: string | undefined;
+  /** The view as it was written last; one with another pin is somebody else's. */
+  private known: HistoryView<T> | undefined;
   /** Items were missing, and the page was read anew; a second time would not help. */
   private wasReset = false;
   private older: Promise<void> | undefined;
-  private readonly answers = new Map<string, Promise<ExecutionResult<T>>>();
+  /** What is waited for: answers by call id, messages by key. */
+  private readonly underWay = new Map<string, Promise<ExecutionResult<T>>>();
 
   constructor(queryClient: QueryClient, agentClient: AgentClient<T>, sessionId: string) {
     this.queryClient = queryClient;
@@ -54,7 +60,7 @@ export class LiveHistory<T extends AgentTypes> {
   /** Keeps the view that is in the cache up to date, until the answer is called. */
   open(): () => void {
     this.users += 1;
-    if (!this.tail || this.view()?.pin !== this.pin) this.start();
+    if (!this.tail || this.view()?.pin.key !== this.pin) this.start();
     let isOpen = true;
     return () => {
       if (isOpen) this.users -= 1;
@@ -75,7 +81,8 @@ export class LiveHistory<T extends AgentTypes> {
   private start(): void {
     this.tail?.abort();
     this.tail = new AbortController();
-    this.pin = this.view()?.pin;
+    this.update((view) => view);
+    this.pin = this.view()?.pin.key;
     void this.follow(this.tail.signal);
   }
 
@@ -103,20 +110,20 @@ export class LiveHistory<T extends AgentTypes> {
   /** Answers a client action. Clicked twice it is answered once. */
   answer(answer: ToolResult): Promise<ExecutionResult<T>> {
     const { callId } = answer;
-    const underWay = this.answers.get(callId);
-    if (underWay) return underWay;
-    this.update((view) => ({ ...view, answering: { ...view.answering, [callId]: {} } }));
+    const known = this.underWay.get(callId);
+    if (known) return known;
+    this.update((view) => withAnswer(view, callId, {}));
     const { result } = this.agentClient.resume(this.sessionId, { toolResults: [answer] });
-    this.answers.set(callId, result);
+    this.underWay.set(callId, result);
     void this.settleAnswer(callId, result);
     return result;
   }
 
   private async settleAnswer(callId: string, result: Promise<ExecutionResult<T>>): Promise<void> {
     const error = await failureOf(result);
-    this.answers.delete(callId);
+    this.underWay.delete(callId);
     // Where it arrived, or another one did, the tail tells so.
-    if (error) this.update((view) => (view.answering[callId] ? { ...view, answering: { ...view.answering, [callId]: { error } } } : view));
+    if (error) this.update((view) => withAnswer(view, callId, { error }));
   }
 
   private say(message: Omit<Sending, "from">): Promise<ExecutionResult<T>> {
@@ -125,6 +132,7 @@ export class LiveHistory<T extends AgentTypes> {
     // The names were checked where they were given; data of a cache has no types of an agent.
     const input = { content, clientCapabilities } as ResumeInput<T>;
     const { result } = this.agentClient.resume(this.sessionId, input, { idempotencyKey: key });
+    this.underWay.set(key, result);
     void this.settleSending(key, result);
     return result;
   }
@@ -141,6 +149,8 @@ export class LiveHistory<T extends AgentTypes> {
   private async settleSending(key: string, result: Promise<ExecutionResult<T>>): Promise<void> {
     const error = await failureOf(result);
     this.update((view) => withOutcome(view, key, error ? { error } : { isLogged: true }));
+    // Not before: a page that somebody else wrote meanwhile is taken over with it.
+    this.underWay.delete(key);
   }
 
   private view(): HistoryView<T> | undefined {
@@ -149,9 +159,11 @@ export class LiveHistory<T extends AgentTypes> {
 
   private update(change: (view: HistoryView<T>) => HistoryView<T>): void {
     this.queryClient.setQueryData<HistoryView<T>>(this.key, (view) => {
-      const next = view && change(view);
       // Without an answer nothing is written, and nobody renders.
-      return next && next !== view ? { ...next, revision: next.revision + 1 } : undefined;
+      if (!view) return undefined;
+      const taken = view.pin.key === this.known?.pin.key ? view : withUnderWay(view, this.known, (key) => this.underWay.has(key));
+      this.known = change(taken);
+      return this.known === view ? undefined : { ...this.known, revision: view.revision + 1 };
     });
   }
 
@@ -162,11 +174,11 @@ export class LiveHistory<T extends AgentTypes> {
     try {
       const { items } = await this.agentClient.history(this.sessionId, olderPageOf(before));
       this.update((view) => {
-        const isSame = view.start === before.start && view.pin.throughSequence === before.pin.throughSequence;
+        const isSame = view.start === before.start && view.pin.key === before.pin.key;
         return { ...(isSame ? withOlder(view, items) : view), older: { isFetching: false } };
       });
     } catch (error) {
-      this.update((view) => ({ ...view, older: { isFetching: false, error: toOrchaError(error) } }));
+      this.update((view) => ({ ...view, older: { isFetching: false, error: toFailure(error) } }));
     }
   }
 
@@ -193,7 +205,7 @@ export class LiveHistory<T extends AgentTypes> {
         const isMissing = cause instanceof MissingItems || code === "invalid_input";
         if (isMissing && misses === 0) continue;
         if (!isMissing || this.wasReset) {
-          set({ connection: "failed", error: toOrchaError(cause) });
+          set({ connection: "failed", error: toFailure(cause) });
           return;
         }
         this.wasReset = true;
@@ -224,14 +236,12 @@ export class LiveHistory<T extends AgentTypes> {
 }
 
 /** Why a message or an answer didn't arrive, or maybe didn't. A run that failed had begun. */
-async function failureOf<T extends AgentTypes>(result: Promise<ExecutionResult<T>>): Promise<OrchaError | undefined> {
+async function failureOf<T extends AgentTypes>(result: Promise<ExecutionResult<T>>): Promise<Failure | undefined> {
   try {
     const end = await result;
-    if (end.status !== "failed" || "run" in end) return undefined;
-    const { code, message, retryable, details } = end.error;
-    return new OrchaError(code, message, { retryable, details });
+    return end.status !== "failed" || "run" in end ? undefined : end.error;
   } catch (cause) {
-    return toOrchaError(cause);
+    return toFailure(cause);
   }
 }
 

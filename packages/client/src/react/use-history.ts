@@ -6,6 +6,7 @@ import { useEffect, useMemo } from "react";
 import type { AgentClient } from "../agent-client.ts";
 import { toOrchaError } from "../error.ts";
 import type { Conversation, ConversationItem, PendingActionOf, SendingMessage } from "./conversation.ts";
+import { errorOf } from "./failure.ts";
 import { historyQuery, type HistoryOptions } from "./history-query.ts";
 import type { HistoryView, Sending } from "./history-view.ts";
 import { liveHistory, type LiveHistory } from "./live-history.ts";
@@ -16,7 +17,8 @@ import { unawaited } from "./unawaited.ts";
  * components that show the same session share one connection, which ends with the last of them.
  */
 export function useHistory<T extends AgentTypes>(agentClient: AgentClient<T>, sessionId: string, options?: HistoryOptions): Conversation<T> {
-  const { data, status, error, refetch } = useQuery(historyQuery(agentClient, sessionId, options));
+  // Of another session nothing is shown meanwhile, whatever an app's defaults say: its approvals would be answered in this one.
+  const { data, status, error, refetch } = useQuery({ ...historyQuery(agentClient, sessionId, options), placeholderData: undefined });
   const conversation = useConversation(agentClient, sessionId, data);
   return {
     ...conversation,
@@ -47,7 +49,7 @@ function useConversation<T extends AgentTypes>(
   view: HistoryView<T> | undefined,
 ): Conversation<T> {
   const queryClient = useQueryClient();
-  const pin = view?.pin;
+  const pin = view?.pin.key;
   const live = useMemo(() => liveHistory(queryClient, agentClient, sessionId), [queryClient, agentClient, sessionId]);
   // Another pin is another page, which somebody else wrote to the cache.
   useEffect(() => (pin ? live.open() : undefined), [live, pin]);
@@ -60,9 +62,9 @@ function useConversation<T extends AgentTypes>(
     isRunning: isRunning(view),
     hasOlder: view !== undefined && view.start > 0,
     isFetchingOlder: view?.older.isFetching ?? false,
-    olderError: view?.older.error,
+    olderError: errorOf(view?.older.error),
     status: view ? "success" : "pending",
-    error: view?.error,
+    error: errorOf(view?.error),
     connection: view?.connection ?? "connecting",
     ended: view?.ended,
   };
@@ -98,7 +100,7 @@ function messageOf<T extends AgentTypes>(live: LiveHistory<T>, sent: Sending): S
     createdAt,
     sending: {
       status: error ? "failed" : "sending",
-      error,
+      error: errorOf(error),
       retry: () => void live.retry(sent),
       discard: () => live.discard(sent),
     },
@@ -106,7 +108,8 @@ function messageOf<T extends AgentTypes>(live: LiveHistory<T>, sent: Sending): S
 }
 
 function usePending<T extends AgentTypes>(live: LiveHistory<T>, view: HistoryView<T> | undefined): readonly PendingActionOf<T>[] {
-  const pending = view?.snapshot.pendingClientActions ?? none;
+  // A session that is gone tells of no end of what it waited for.
+  const pending = !view || view.ended ? none : view.snapshot.pendingClientActions;
   const answering = view?.answering;
   return useMemo(() => {
     const actions = pending.map((action) => {
@@ -115,7 +118,7 @@ function usePending<T extends AgentTypes>(live: LiveHistory<T>, view: HistoryVie
       return {
         ...action,
         isAnswering: state !== undefined && !state.error,
-        error: state?.error,
+        error: errorOf(state?.error),
         answer: (output: unknown) => live.answer({ callId, output }),
         deny: (reason?: string) => live.answer({ callId, deny: true, ...(reason === undefined ? {} : { reason }) }),
       };
@@ -126,7 +129,7 @@ function usePending<T extends AgentTypes>(live: LiveHistory<T>, view: HistoryVie
 }
 
 function isRunning<T extends AgentTypes>(view: HistoryView<T> | undefined): boolean {
-  if (!view) return false;
+  if (!view || view.ended) return false;
   const { snapshot, sending, answering } = view;
   if (snapshot.runStatus === "running" || snapshot.runStatus === "waiting_for_subagent") return true;
   return [...sending, ...Object.values(answering)].some(({ error }) => !error);

@@ -35,14 +35,22 @@ export async function callRpc<T>(answer: Answer, server: Server, operation: stri
       redirect: "manual",
     }),
   );
-  return readAnswer({ status: response.status, text: await response.text() }, server).json as T;
+  return readAnswer(await whole(response, server), server).json as T;
 }
 
 /** Reads one page of the server's REST interface. Throws `ServerFailure` with the server's own words. */
 export async function readPage(server: Server, path: string): Promise<unknown> {
   const request = new Request(server.base + path, { headers: authorization(server), redirect: "manual" });
   const response = await answerOver(request);
-  return readAnswer({ status: response.status, text: await response.text() }, server);
+  return readAnswer(await whole(response, server), server);
+}
+
+async function whole(response: Response, { base }: Server): Promise<Answered> {
+  try {
+    return { status: response.status, text: await response.text() };
+  } catch {
+    throw new CommandFailure(`${base} broke off in the midst of its answer`);
+  }
 }
 
 /** Shows the token, where there is one. */

@@ -117,7 +117,7 @@ class SchemaReader {
     if (additionalProperties !== undefined && additionalProperties !== false) open.push(additionalProperties);
     const rest = open.length === 0 ? undefined : union(open.map((each) => this.read(each)));
     const mandatory = isList(required) ? required.filter((key) => typeof key === "string") : [];
-    const keys = isPlainObject(propertyNames) && isList(propertyNames["enum"]) ? propertyNames["enum"].filter((key) => typeof key === "string") : undefined;
+    const keys = keysIn(propertyNames);
     const members = new Map<string, Member>();
     for (const key of [...(keys ?? []), ...mandatory]) members.set(key, { name: key, type: rest ?? unknown, isOptional: !mandatory.includes(key) });
     for (const [key, each] of named) members.set(key, { name: key, type: this.read(each), isOptional: !mandatory.includes(key), notes: notesOf(each) });
@@ -127,6 +127,16 @@ class SchemaReader {
     // Apart from the members, since those needn't fit what all the others are.
     return intersection([{ kind: "object", members: inOrder(members, named) }, ...record]);
   }
+}
+
+/** The only names that a schema of names allows; nothing where there may be others. */
+function keysIn(schema: unknown): string[] | undefined {
+  if (!isPlainObject(schema)) return undefined;
+  const { const: one, enum: some, anyOf } = schema;
+  if (typeof one === "string") return [one];
+  if (isList(some)) return some.filter((key) => typeof key === "string");
+  const parts = isList(anyOf) ? anyOf.map(keysIn) : [undefined];
+  return parts.includes(undefined) ? undefined : parts.flatMap((keys) => keys ?? []);
 }
 
 /** In the order of the properties, then those that are only mandatory. */
