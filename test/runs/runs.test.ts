@@ -69,7 +69,7 @@ describeStores("a run", (make) => {
     expect(results).toMatchObject([{ status: "completed", output: "Refunded." }, { status: "completed", output: "Refunded." }]);
     expect(new Set(both.map(({ sessionId }) => sessionId)).size).toBe(1);
     expect(await refund("refund/A-1", "Refund another").result).toMatchObject({ status: "failed", error: { code: "idempotency_conflict" } });
-    expect(await refund("refund/A-2").result).toMatchObject({ status: "completed", output: "Refunded, too." });
+    expect(await refund("refund:A-1").result).toMatchObject({ status: "completed", output: "Refunded, too." });
     expect(await refund("k".repeat(255)).result).toMatchObject({ status: "failed", run: 1 });
     expect(models.supportAgent.requests).toHaveLength(3);
   });

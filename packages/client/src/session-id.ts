@@ -5,5 +5,6 @@ import { createIdempotencyKey } from "./idempotency-key.ts";
  * belongs to the session, so a second run with it would otherwise be another one.
  */
 export function createSessionId(key = createIdempotencyKey()): string {
-  return `ses_${key}`.replace(/[^\w.-]/g, "_").slice(0, 128);
+  // What an id can't hold stays distinct: "a/1" and "a:1" are two keys.
+  return `ses_${key.replace(/[^\w.-]/g, (character) => `_${character.charCodeAt(0)}`)}`.slice(0, 128);
 }
