@@ -177,6 +177,8 @@ describe("content", () => {
     [{ arguments: {}, argumentsText: "" }, {}],
     [{}, {}],
     [{ argumentsText: '{"a":' }, { invalid_arguments: '{"a":' }],
+    [{ argumentsText: '{"id":9007199254740993,"n":[1,9007199254740994]}' }, { id: "9007199254740993", n: [1, 9007199254740994] }],
+    [{ argumentsText: '{"a":1e400}' }, { invalid_arguments: '{"a":1e400}' }],
     [{ arguments: [1] }, { value: [1] }],
     [{ arguments: null }, { value: null }],
   ])("arguments %j", (given, input) => {

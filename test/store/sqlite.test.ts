@@ -228,6 +228,28 @@ describe("damage", () => {
     await store.close();
   });
 
+  test.each(["substr(snapshot, 1, 100)", "'[' || snapshot", "replace(snapshot, '\"status\":', '')"])("a snapshot that is %s ends neither a list nor its session", async (damaged) => {
+    const folder = await folders();
+    const store = await sqliteIn(folder);
+    const { rpc } = appOf(store, { onError: () => {} });
+    const named = { agent: "supportAgent", sessionId: "hurt" };
+    await rpc("restore", { ...named, messages: [{ role: "user", content: "hi" }], name: "A name", metadata: { tier: 1 } });
+    await rpc("create", { agent: "supportAgent", sessionId: "whole" });
+    const before = (await rpc("list", { agent: "supportAgent" })).json;
+    const database = new Database(join(folder, "orcha.db"));
+    database.exec(`UPDATE sessions SET snapshot = ${damaged} WHERE id = 'hurt'`);
+    database.close();
+
+    expect((await rpc("list", { agent: "supportAgent" })).json).toEqual(before);
+    expect((await rpc("get", named)).json).toMatchObject({ sessionId: "hurt", name: "A name", metadata: { tier: 1 }, sequence: 2 });
+    expect((await rpc("messages", named)).json).toEqual([{ role: "user", content: "hi" }]);
+    expect((await rpc("history", named)).json).toMatchObject({ items: [{ id: "message:2" }], name: "A name", sequence: 2 });
+    expect((await rpc("events", named)).json).toMatchObject({ total: 2, name: "A name", sequence: 2 });
+    const { json } = await rpc("append", { ...named, messages: [{ role: "user", content: "more" }] });
+    expect(json["code"]).toBe("storage_error");
+    await store.close();
+  });
+
   test.each(["{", "null", '{"type":"client_action.resolved"}'])("an event that is %s is the store's fault, not the caller's", async (body) => {
     const folder = await folders();
     const store = await sqliteIn(folder);

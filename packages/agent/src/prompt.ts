@@ -6,7 +6,7 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
-import { argumentsText, isPlainObject, type MessageContent, type ToolCallContent, type ToolResultContent, type Turn } from "@orcha/contract";
+import { argumentsText, findJsonFault, isPlainObject, type MessageContent, type ToolCallContent, type ToolResultContent, type Turn } from "@orcha/contract";
 import { isReadable, optionsOf, type ModelName } from "./capsule.ts";
 import { mediaPart, type MediaReach } from "./media-part.ts";
 import { callsOf, pairResults } from "./pairing.ts";
@@ -106,7 +106,20 @@ function inputOf(call: ToolCallContent): unknown {
   if (isPlainObject(call.arguments)) return wellFormedJson(call.arguments);
   if (call.arguments !== undefined) return { value: wellFormedJson(call.arguments) };
   const text = argumentsText(call).trim();
-  return text === "" || text === "{}" ? {} : { invalid_arguments: wellFormed(text) };
+  return text === "" || text === "{}" ? {} : (exactInput(text) ?? { invalid_arguments: wellFormed(text) });
+}
+
+/** Restored arguments with numbers that JavaScript rounds: their digits go out as text, where the engine tells them. */
+function exactInput(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text, (_key, part: unknown, context?: { source?: string }) => {
+      const written = context?.source ?? "";
+      return typeof part === "number" && /^-?\d{16,}$/.test(written) && written !== String(part) ? written : part;
+    });
+    return isPlainObject(value) && !findJsonFault(value) ? wellFormedJson(value) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function outputOf(result: ToolResultContent | undefined): LanguageModelV4ToolResultOutput {

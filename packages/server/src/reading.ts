@@ -2,7 +2,9 @@ import {
   findMetadataFault,
   invalidInput,
   isPlainObject,
+  openSnapshot,
   OrchaError,
+  projectSnapshot,
   Transcript,
   type AgentMessage,
   type Agents,
@@ -11,17 +13,21 @@ import {
   type SessionHistory,
   type SessionList,
   type SessionSnapshot,
+  type StoredSnapshot,
   type RunStatus,
   type SessionStatus,
 } from "@orcha/contract";
 import { agentOf, refOf, sessionNotFound, type Call } from "./call.ts";
-import type { ListPosition, Store, StoredPage } from "./store/store.ts";
+import type { ListPosition, SessionRef, Store, StoredPage } from "./store/store.ts";
 
 /** Names a session in a call. */
 export interface SessionInput {
   agent: string;
   sessionId: string;
 }
+
+/** A list knows the id of a session by its snapshot alone. */
+type ListedSession = Pick<SessionInput, "agent"> & Partial<SessionInput>;
 
 export interface PageInput extends SessionInput {
   page: number;
@@ -53,9 +59,31 @@ export class Reading {
 
   async get(call: Call, input: SessionInput): Promise<SessionSnapshot> {
     agentOf(this.agents, input.agent);
-    const snapshot = await this.store.snapshot(refOf(call, input));
-    if (snapshot === undefined) throw sessionNotFound(input.sessionId);
-    return readSnapshot(snapshot);
+    const text = await this.store.snapshot(refOf(call, input));
+    if (text === undefined) throw sessionNotFound(input.sessionId);
+    return this.snapshotOf(call, input, text);
+  }
+
+  /** Reads a stored snapshot; one that is damaged is made again from the log, so that no session's fault ends a list. */
+  private async snapshotOf(call: Call, { agent, sessionId }: ListedSession, text: string): Promise<SessionSnapshot> {
+    const whole = wholeSnapshot(text);
+    if (whole) return whole;
+    const ref = refOf(call, { agent, sessionId: sessionId ?? salvageId(text) ?? "" });
+    return (await this.snapshotFromLog(ref)) ?? readSnapshot(text);
+  }
+
+  private async snapshotFromLog(ref: SessionRef): Promise<SessionSnapshot | undefined> {
+    let snapshot: StoredSnapshot | undefined;
+    for (let from = 1; ; from += chunk) {
+      const bodies = (await this.store.events(ref, from, from + chunk - 1)) ?? [];
+      for (const body of bodies) {
+        const event = readWholeEvent(body);
+        if (event?.type === "session.created") snapshot = openSnapshot(event);
+        else if (event && snapshot) snapshot = projectSnapshot(snapshot, event);
+      }
+      if (bodies.length < chunk) return snapshot;
+      await breathe();
+    }
   }
 
   async history(call: Call, input: PageInput): Promise<SessionHistory> {
@@ -72,7 +100,7 @@ export class Reading {
 
   /** Makes the answer of a stored page of history. */
   async composeHistory(call: Call, input: PageInput, stored: StoredPage): Promise<SessionHistory> {
-    const snapshot = readSnapshot(stored.snapshot);
+    const snapshot = await this.snapshotOf(call, input, stored.snapshot);
     const items = stored.bodies.map(readItem);
     const whole = items.includes(undefined) ? await this.mend(call, input, stored, items, snapshot) : (items as WireItem[]);
     return { items: whole, ...pageFields(stored, input), ...snapshot };
@@ -94,7 +122,7 @@ export class Reading {
   }
 
   async events(call: Call, input: PageInput): Promise<SessionEvents> {
-    return this.composeEvents(input, await this.eventPage(call, input));
+    return this.composeEvents(call, input, await this.eventPage(call, input));
   }
 
   /** Reads a page of the log as it is stored. */
@@ -106,8 +134,8 @@ export class Reading {
   }
 
   /** Makes the answer of a stored page of the log. */
-  composeEvents(input: PageInput, stored: StoredPage): SessionEvents {
-    const snapshot = readSnapshot(stored.snapshot);
+  async composeEvents(call: Call, input: PageInput, stored: StoredPage): Promise<SessionEvents> {
+    const snapshot = await this.snapshotOf(call, input, stored.snapshot);
     const events = stored.bodies.map((body, index) => readEvent(body, stored.start + index + 1, snapshot.createdAt));
     return { events, ...pageFields(stored, input), ...snapshot };
   }
@@ -161,7 +189,8 @@ export class Reading {
       ...(after === undefined ? {} : { after }),
       limit: pageSize + 1,
     });
-    const items = snapshots.slice(0, pageSize).map(readSnapshot);
+    const items: SessionSnapshot[] = [];
+    for (const text of snapshots.slice(0, pageSize)) items.push(await this.snapshotOf(call, { agent: input.agent }, text));
     const last = items.at(-1);
     if (snapshots.length <= pageSize || !last) return { items };
     return { items, nextCursor: writeCursor({ updatedAt: Date.parse(last.updatedAt), sessionId: last.sessionId }) };
@@ -178,11 +207,17 @@ export function pageFields({ throughSequence, total }: StoredPage, { page, pageS
   return { page, pageSize, total, hasMore: total > page * pageSize, throughSequence };
 }
 
-/** Reads a stored snapshot. */
-export function readSnapshot(text: string): SessionSnapshot {
+/** Reads a stored snapshot; nothing where it is damaged. */
+export function wholeSnapshot(text: string): SessionSnapshot | undefined {
   // The session row's own text, written by `JSON.stringify` of a snapshot.
-  const snapshot: SessionSnapshot = JSON.parse(text);
-  return snapshot;
+  return parse(text) as SessionSnapshot | undefined;
+}
+
+/** Reads a stored snapshot. Throws `storage_error` for a damaged one. */
+export function readSnapshot(text: string): SessionSnapshot {
+  const snapshot = wholeSnapshot(text);
+  if (snapshot) return snapshot;
+  throw new OrchaError("storage_error", `the stored snapshot of session ${JSON.stringify(salvageId(text) ?? "?")} is damaged`);
 }
 
 type WireItem = SessionHistory["items"][number];
@@ -219,6 +254,10 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function salvageId(text: string): string | undefined {
+  return /^[^"]{0,8}"sessionId":"([\w:.-]{1,128})"/.exec(text)?.[1];
 }
 
 function salvageTime(text: string): string | undefined {

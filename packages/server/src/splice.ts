@@ -1,7 +1,7 @@
 import type { OperationName } from "@orcha/contract";
 import type { Call } from "./call.ts";
 import { readInput } from "./input.ts";
-import { pageFields, readItem, readSnapshot, readWholeEvent, type PageInput, type Reading } from "./reading.ts";
+import { pageFields, readItem, readWholeEvent, wholeSnapshot, type PageInput, type Reading } from "./reading.ts";
 import type { StoredPage } from "./store/store.ts";
 
 /** The reads whose answers are put together from stored text. */
@@ -47,10 +47,12 @@ export class Splicing {
 
   private async events(call: Call, input: PageInput): Promise<SplicedAnswer> {
     const stored = await this.reading.eventPage(call, input);
-    return this.splice("events", call, input, stored) ?? written(this.reading.composeEvents(input, stored));
+    return this.splice("events", call, input, stored) ?? written(await this.reading.composeEvents(call, input, stored));
   }
 
   private splice(field: "items" | "events", call: Call, input: PageInput, stored: StoredPage): SplicedAnswer | undefined {
+    const snapshot = wholeSnapshot(stored.snapshot);
+    if (!snapshot) return undefined;
     const { agent, sessionId, page, pageSize } = input;
     const list = stored.bodies.join(",");
     const name = [field, call.principal.tenant, agent, sessionId, page, pageSize].join("\n");
@@ -60,8 +62,7 @@ export class Splicing {
       this.whole.keep(name, list);
     }
     const fields = JSON.stringify(pageFields(stored, input)).slice(1, -1);
-    const { sequence } = readSnapshot(stored.snapshot);
-    return { text: `{"${field}":[${list}],${fields},${stored.snapshot.trimStart().slice(1)}`, sequence };
+    return { text: `{"${field}":[${list}],${fields},${stored.snapshot.trimStart().slice(1)}`, sequence: snapshot.sequence };
   }
 }
 

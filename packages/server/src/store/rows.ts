@@ -1,4 +1,4 @@
-import type { OpenEvaluation, OpenItem, SessionView, StoredSnapshot } from "@orcha/contract";
+import { OrchaError, type OpenEvaluation, type OpenItem, type SessionView, type StoredSnapshot } from "@orcha/contract";
 import type { VersionRow } from "./store.ts";
 
 /** How long a receipt answers for its write, in milliseconds: 24 hours. */
@@ -56,11 +56,17 @@ export function dueAt({ snapshot, judging }: SessionView): number | undefined {
   return first;
 }
 
-/** Reads a view back. */
+/** Reads a view back. Throws `storage_error` for a damaged one. */
 export function viewOf(snapshot: string, itemCount: number, openItems: string): SessionView {
   // Both texts are those of `sessionColumns`.
-  const read: StoredSnapshot = JSON.parse(snapshot);
-  const waiting: (OpenItem | JudgingEntry)[] = openItems === "[]" ? [] : JSON.parse(openItems);
+  let read: StoredSnapshot;
+  let waiting: (OpenItem | JudgingEntry)[];
+  try {
+    read = JSON.parse(snapshot);
+    waiting = openItems === "[]" ? [] : JSON.parse(openItems);
+  } catch (cause) {
+    throw new OrchaError("storage_error", "what is stored of the session's state is damaged", { cause });
+  }
   const judging = waiting.flatMap((entry) => (entry.type === "evaluation" ? [entry.judging] : []));
   const open = waiting.filter((entry) => entry.type !== "evaluation");
   return { snapshot: read, itemCount, open, judging };
