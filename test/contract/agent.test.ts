@@ -95,7 +95,7 @@ describe("a fault throws when the file loads, and names its path", () => {
   });
 
   test.each(["support-agent", "1st", "", "a b", "naïve", "a".repeat(65)])("a key that is no identifier: %s", (key) => {
-    expect(() => load({}, { [key]: defineAgent({}) })).toThrow("must be a JavaScript identifier of 1 to 64 characters");
+    expect(() => load({}, { [key]: defineAgent({}) })).toThrow("must be a JavaScript identifier of 1 to 64 ASCII characters");
   });
 
   it("keeps what a schema's own library said as the cause", () => {

@@ -104,6 +104,22 @@ test("with Suspense what can't be read is thrown to the next boundary", async ()
   await expect.poll(() => container.textContent).toBe("session_not_found");
 });
 
+test("a list that a server rendered, or a persister kept, is read again page by page", async () => {
+  const bed = serverOf();
+  for (const name of ["a", "b", "c"]) await bed.orcha.supportAgent.create({ name });
+  const onServer = new QueryClient();
+  await onServer.prefetchInfiniteQuery(sessionsQuery(bed.orcha.supportAgent, { pageSize: 2 }));
+  const queryClient = new QueryClient();
+  hydrate(queryClient, JSON.parse(JSON.stringify(dehydrate(onServer))));
+  await bed.orcha.supportAgent.create({ name: "d" });
+  const list = mount(() => useSessions(bed.orcha.supportAgent, { pageSize: 2 }), { queryClient });
+  const names = (): string => list.current.sessions.map(({ name }) => name).join(" ");
+  await expect.poll(names).toBe("d c");
+  await list.current.fetchMore();
+  await expect.poll(names).toBe("d c b a");
+  expect(list.current).toMatchObject({ status: "success", hasMore: false, error: undefined });
+});
+
 test("a list that a server rendered shows at once", async () => {
   const bed = serverOf();
   await openedWith(bed, 1);

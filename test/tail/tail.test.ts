@@ -123,10 +123,13 @@ describeStores("a tail", (make) => {
     const orcha = clientOf(await make());
     for (const [end, reason] of [["complete", "completed"], ["delete", "deleted"]] as const) {
       const { sessionId } = await opened(orcha);
-      const reading = until(orcha.supportAgent.tail(sessionId), () => false);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      await orcha.supportAgent[end](sessionId);
-      expect((await reading).at(-1)).toEqual({ type: "end", reason });
+      let ended: Promise<unknown> | undefined;
+      const frames = await until(orcha.supportAgent.tail(sessionId), (frame) => {
+        if (isReady(frame)) ended ??= orcha.supportAgent[end](sessionId);
+        return false;
+      });
+      await ended;
+      expect(frames.at(-1)).toEqual({ type: "end", reason });
     }
   });
 
@@ -152,13 +155,12 @@ describeStores("a tail", (make) => {
     const orcha = clientOf(await make());
     const { sessionId } = await opened(orcha);
     const controller = new AbortController();
-    const told: string[] = [];
-    for await (const { type } of orcha.supportAgent.tail(sessionId, { signal: controller.signal })) {
-      told.push(type);
-      // While the next frame is being waited for.
-      if (type === "ready") setTimeout(() => controller.abort(), 20);
-    }
-    expect(told).toEqual(["ready"]);
+    const reading = until(orcha.supportAgent.tail(sessionId, { signal: controller.signal }), (frame) => {
+      // While it waits for more.
+      if (isReady(frame)) setTimeout(() => controller.abort(), 20);
+      return false;
+    });
+    expect((await reading).map(({ type }) => type)).toEqual(["ready"]);
     expect(await until(orcha.supportAgent.tail(sessionId, { signal: controller.signal }), () => false)).toEqual([]);
   });
 

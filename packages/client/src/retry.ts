@@ -30,12 +30,9 @@ export function delayAfter(error: OrchaError, made: number, { minDelayMs, maxDel
 /** Waits so many milliseconds; rejects with `aborted` as soon as the signal fires. */
 export function wait(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(abortedBy(signal));
-      return;
-    }
     const timer = setTimeout(finish, delayMs);
     signal?.addEventListener("abort", finish);
+    if (signal?.aborted) finish();
 
     function finish(): void {
       clearTimeout(timer);

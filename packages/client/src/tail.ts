@@ -19,14 +19,15 @@ export async function* followTail(
   { after, signal, onDisconnect }: TailOptions,
 ): AsyncGenerator<TailFrame, void> {
   if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) throw invalidInput("after", "must be an integer of 0 or more");
-  let last = after;
+  /** The last event that was told of, once something was. */
+  let last: number | undefined;
   for (let failures = 0; ; failures += 1) {
     if (signal?.aborted) return;
     const controller = new AbortController();
     const abort = (): void => controller.abort();
     signal?.addEventListener("abort", abort);
     try {
-      const heard = await listen("tail", { ...input, after: last }, {}, controller.signal);
+      const heard = await listen("tail", { ...input, after: last ?? after }, {}, controller.signal);
       // Where streams can't be read, the same comes piece by piece.
       for await (const { data, id } of heard.headers ? readEvents(heard, controller.signal) : piecesOf(heard as TailPiece)) {
         if (signal?.aborted) return;
@@ -45,7 +46,8 @@ export async function* followTail(
     } catch (cause) {
       const error = toOrchaError(cause);
       if (signal?.aborted) return;
-      if (!error.retryable) throw error;
+      // Where there was a server something else may speak while it restarts, for which it has some two minutes.
+      if (!error.retryable && !(last && error.code === "unexpected" && failures < 50)) throw error;
       onDisconnect?.(error);
       await wait(delayAfter(error, failures + 1, retry), signal).catch(() => {});
     } finally {

@@ -165,7 +165,7 @@ function refuse(path: Path, reason: string): never {
 }
 
 function checkAgent(agents: Agents, key: string, agent: Agent): void {
-  if (!/^[A-Za-z_$][A-Za-z0-9_$]{0,63}$/.test(key)) refuse([key], "must be a JavaScript identifier of 1 to 64 characters");
+  if (!/^[A-Za-z_$][A-Za-z0-9_$]{0,63}$/.test(key)) refuse([key], "must be a JavaScript identifier of 1 to 64 ASCII characters");
   if (reservedAgentKeys.includes(key)) refuse([key], "is reserved and can't name an agent");
   if (!isPlainObject(agent) || !isPlainObject(agent.definition)) refuse([key], "must come from defineAgent()");
   const definition: AgentDefinition = agent.definition;

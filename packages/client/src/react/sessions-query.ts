@@ -24,7 +24,8 @@ export interface SessionsQuery<T extends AgentTypes> {
 export function sessionsQuery<T extends AgentTypes>(agentClient: AgentClient<T>, filter: SessionsFilter<T> = {}): SessionsQuery<T> {
   return {
     queryKey: [...sessionsKey(agentClient), filter],
-    queryFn: ({ pageParam }) => agentClient.list({ ...filter, cursor: pageParam }),
+    // JSON, which a server may send a cache as, makes null of the first page's parameter.
+    queryFn: ({ pageParam }) => agentClient.list({ ...filter, cursor: pageParam ?? undefined }),
     initialPageParam: undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     // The client has repeated already what may pass.
