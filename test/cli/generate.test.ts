@@ -183,6 +183,20 @@ describe("what is wrong is said in one line, and nothing is written", () => {
     expect([ended.code, readdirSync(cwd)]).toEqual([1, []]);
   });
 
+  test("a server that takes the call and never answers", async () => {
+    const cwd = await folders();
+    const server = createServer(() => {});
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.closeAllConnections());
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    // Its minute lasts half a second.
+    const quick = "globalThis.setTimeout = ((set) => (act, time, ...given) => set(act, time === 60000 ? 500 : time, ...given))(setTimeout)";
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(quick)}` };
+    const ended = await Promise.all([["generate", "--out", "a.ts"], ["list", "--agent", "supportAgent"]].map((args) => orcha([...args, "--url", url], { cwd, env })));
+    for (const { code, stderr } of ended) expect([code, stderr]).toEqual([1, `orcha: ${url} gave no answer for 60 seconds\n`]);
+  });
+
   test("a server that breaks off in the midst of its answer", async () => {
     const cwd = await folders();
     const server = createServer((_request, response) => {

@@ -77,12 +77,20 @@ function read(text: string): { json?: unknown } | undefined {
   }
 }
 
-/** Asks a server that may not be there. */
+/** How long a server may take to begin its answer, in milliseconds. */
+const patienceMs = 60_000;
+
+/** Asks a server that may not be there, or not answer. */
 export async function answerOver(request: Request): Promise<Response> {
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), patienceMs);
   try {
-    return await fetch(request);
+    return await fetch(request, { signal: AbortSignal.any([request.signal, patience.signal]) });
   } catch (error) {
+    if (patience.signal.aborted) throw new CommandFailure(`${new URL(request.url).origin} gave no answer for ${patienceMs / 1000} seconds`);
     throw unreachable(request.url, error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
