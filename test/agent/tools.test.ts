@@ -122,6 +122,20 @@ describe("defined tools", () => {
     expect(result).toBe("city: Invalid type: Expected string but received 5; days: Invalid type: Expected number but received \"x\"");
   });
 
+  test.each([v.string(), v.array(v.string()), v.number()])("whose input is no object are refused: no provider takes them", (input) => {
+    expect(() => new Agent({ tools: [{ name: "look", input, execute: f }] })).toThrow("look.input must be an object's schema");
+  });
+
+  test.each([
+    ["one of several", v.union([v.object({ city: v.string() }), v.object({ place: v.string() })])],
+    ["anything", v.any()],
+    ["several at once", v.intersect([v.object({ city: v.string() }), v.looseObject({})])],
+  ])("whose input is %s say that it is an object: providers ask for that", async (_what, input) => {
+    const { schema, result } = await tried({ name: "look", input, execute: (given: unknown) => given }, { city: "Paris" });
+    expect(schema["type"]).toBe("object");
+    expect(JSON.parse(String(result))).toEqual({ city: "Paris" });
+  });
+
   test("without input take none", async () => {
     const { schema, result } = await tried({ name: "now", execute: () => "noon" });
     expect(schema).toEqual({ type: "object", properties: {} });

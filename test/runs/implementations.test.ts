@@ -38,3 +38,11 @@ test("an agent that delegates to one whose metadata may be left out starts", () 
   const delegating = defineAgents({ desk: defineAgent({ subagents: ["researcher"] }), researcher });
   expect(() => createApp({ agents: delegating, store: memoryStore(), implementations: { desk: { instructions: "You help." } } })).not.toThrow();
 });
+
+test.each(["actions", "clientActions"])("an agent whose %s no model can be offered runs elsewhere, and doesn't start here", (kind) => {
+  const odd = defineAgents({ desk: defineAgent({ [kind]: { look: { input: v.array(v.string()) } } }) });
+  const start = (implementations: object) => createApp({ agents: odd, store: memoryStore(), implementations });
+  const desk = { instructions: "You help.", ...(kind === "actions" ? { actions: { look: () => 1 } } : {}) };
+  expect(() => start({ desk })).toThrow(`desk.${kind}.look.input must be an object's schema`);
+  expect(() => createApp({ agents: odd, store: memoryStore() })).not.toThrow();
+});

@@ -1,4 +1,4 @@
-import { formatPath, jsonSchemaOf, type Schema } from "@orcha/contract";
+import { argumentsSchemaOf, formatPath, type Schema } from "@orcha/contract";
 import { InvalidArguments, type ActionTool } from "./loop-tool.ts";
 import type { ToolContext, ToolDefinition } from "./tool.ts";
 
@@ -7,7 +7,7 @@ export function definedTool(definition: ToolDefinition, label: string): ActionTo
   const { name, description, input, execute } = definition;
   if (typeof name !== "string") throw new TypeError(`${label} must be a function, or an object with a name and execute`);
   if (typeof execute !== "function") throw new TypeError(`the tool ${JSON.stringify(name)} has no execute function`);
-  const inputSchema = input === undefined ? { type: "object", properties: {} } : jsonSchemaOf(input, [name, "input"]);
+  const inputSchema = input === undefined ? { type: "object", properties: {} } : argumentsSchemaOf(input, [name, "input"]);
   // Until they are checked nobody knows what the arguments are.
   const run = execute as (input: unknown, context: ToolContext) => unknown;
   return {

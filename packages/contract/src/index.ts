@@ -17,7 +17,7 @@ export {
   type SkillDefinition,
   type Unlisted,
 } from "./agent.ts";
-export { jsonSchemaOf, type Schema } from "./json-schema.ts";
+export { argumentsSchemaOf, jsonSchemaOf, type Schema } from "./json-schema.ts";
 
 // The operations.
 export { contract, maxAppend, maxBodyBytes, type Contract, type OperationMeta, type OperationName, type Scope } from "./contract.ts";

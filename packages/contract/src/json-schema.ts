@@ -27,6 +27,14 @@ export function jsonSchemaOf(schema: Schema, path: Path, side: "input" | "output
   return refuse(path, `comes from ${standard.vendor}, which doesn't offer JSON Schema`);
 }
 
+/** Describes what a model calls something with: an object's properties, since providers take nothing else. Throws as above. */
+export function argumentsSchemaOf(schema: Schema, path: Path): Record<string, unknown> {
+  const described = jsonSchemaOf(schema, path);
+  const { type = "object" } = described;
+  if (![type].flat().includes("object")) return refuse(path, "must be an object's schema: a model gives arguments by their names");
+  return { ...described, type: "object" };
+}
+
 type Override = NonNullable<ConversionConfig["overrideSchema"]>;
 
 /** What valibot's converter leaves out, and types need: that an object or a tuple is open, and what a default does. */

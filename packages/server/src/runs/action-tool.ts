@@ -1,5 +1,5 @@
 import { faultOf, InvalidArguments, type ActionTool, type ClientActionTool, type LoopCall } from "@orcha/agent/loop";
-import { exceedsBytes, formatPath, jsonSchemaOf, maxTextBytes, type ActionDefinition, type ClientActionDefinition, type Schema } from "@orcha/contract";
+import { argumentsSchemaOf, exceedsBytes, formatPath, maxTextBytes, type ActionDefinition, type ClientActionDefinition, type Schema } from "@orcha/contract";
 import { keysOf } from "../metadata.ts";
 import type { Action, ActionContext } from "./implementation.ts";
 
@@ -65,7 +65,7 @@ function described(name: string, { description, input }: ActionDefinition, agent
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    inputSchema: jsonSchemaOf(input, [agent, name, "input"]),
+    inputSchema: argumentsSchemaOf(input, [agent, name, "input"]),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelSettings } from "@orcha/agent/loop";
-import { formatPath, type ActionTypes, type Agent, type AgentMessage, type Agents, type AgentTypes, type Metadata } from "@orcha/contract";
+import { argumentsSchemaOf, formatPath, type ActionTypes, type Agent, type AgentMessage, type Agents, type AgentTypes, type Metadata } from "@orcha/contract";
 import { keysOf } from "../metadata.ts";
 
 /** What an action knows of the call that it serves. */
@@ -109,6 +109,10 @@ export function readImplementations(agents: Agents, given: object = {}): AnyImpl
     }
     for (const name of ["actionTimeoutMs", "evaluationTimeoutMs"] as const) checkNumber(key, name, implementation[name], 1, longestTimer);
     for (const name of ["maxRounds", "maxSubagentsPerRun"] as const) checkNumber(key, name, implementation[name], 0, Infinity);
+    for (const kind of ["actions", "clientActions"] as const) {
+      // What no model can be offered.
+      for (const [name, { input }] of Object.entries(agent.definition[kind] ?? {})) argumentsSchemaOf(input, [key, kind, name, "input"]);
+    }
     for (const kind of ["actions", "skills", "evaluations"] as const) {
       checkMembers(`implementations.${key}.${kind}`, agent.definition[kind] ?? {}, implementation[kind] ?? {});
     }
