@@ -187,7 +187,7 @@ describe("what is wrong is said in one line, and nothing is written", () => {
     const cwd = await folders();
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.closeAllConnections());
+    onTestFinished(() => server.closeAllConnections());
     onTestFinished(() => void server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     // Its minute lasts half a second.
