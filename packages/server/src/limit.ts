@@ -18,18 +18,27 @@ async function gather(context: Context): Promise<void> {
   const { raw } = context.req;
   const reader = raw.body?.getReader();
   if (!reader) return;
-  // Grows in its place: a caller may send a byte at a time.
-  const room = new ArrayBuffer(0, { maxByteLength: maxBodyBytes });
+  let room: Uint8Array = new Uint8Array(0);
+  let size = 0;
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    const size = room.byteLength + next.value.length;
-    if (size > maxBodyBytes) {
+    const needed = size + next.value.length;
+    if (needed > maxBodyBytes) {
       void readAway(reader);
       throw tooLarge();
     }
-    room.resize(size);
-    new Uint8Array(room).set(next.value, size - next.value.length);
+    room = roomFor(needed, room);
+    room.set(next.value, size);
+    size = needed;
   }
-  context.req.raw = new Request(raw, { method: raw.method, body: room.slice() });
+  context.req.raw = new Request(raw, { method: raw.method, body: room.slice(0, size) });
+}
+
+/** Most bodies come in one piece; for one that comes byte by byte the room doubles. */
+function roomFor(size: number, room: Uint8Array): Uint8Array {
+  if (size <= room.length) return room;
+  const larger = new Uint8Array(room.length === 0 ? size : Math.min(maxBodyBytes, size * 2));
+  larger.set(room);
+  return larger;
 }
 
 function tooLarge(): OrchaError {
