@@ -8,12 +8,11 @@ export type AnyScript = Script<AnyAgentTypes, Agents>;
 
 /** Gives the runs of one agent their steps, in the order in which the runs start. */
 export class RunScript {
+  private readonly agents: Agents;
   private readonly agent: string;
   private readonly script: AnyScript;
   private readonly runs: readonly (readonly AnyStep[])[];
   private taken = 0;
-
-  private readonly agents: Agents;
 
   constructor(agents: Agents, agent: string, script: AnyScript) {
     this.agents = agents;
