@@ -24,6 +24,7 @@ describeStores("interruptions", (make) => {
 
   test("pause lets the action at work finish, and starts no further one", async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const done: string[] = [];
     const calls = ["one", "two"].map((orderId) => ({ callId: orderId, name: "lookup_order", arguments: { orderId } }));
     const bed = bedOf(await make(), { support: [{ toolCalls: calls }] });
@@ -36,7 +37,7 @@ describeStores("interruptions", (make) => {
           actions: {
             lookup_order: async ({ orderId }) => {
               begin();
-              await sleep(60);
+              await released;
               done.push(orderId);
               return { status: "sent" };
             },
@@ -49,7 +50,11 @@ describeStores("interruptions", (make) => {
     });
     const run = orcha.supportAgent.run("Look");
     await begun;
-    expect(await orcha.supportAgent.pause(run.sessionId)).toMatchObject({ status: "paused" });
+    const pausing = orcha.supportAgent.pause(run.sessionId);
+    // It waits for the action, which ends once the server surely has it.
+    await sleep(200);
+    release();
+    expect(await pausing).toMatchObject({ status: "paused" });
     expect(await run.result).toMatchObject({ status: "paused" });
     expect(done).toEqual(["one"]);
     const { items } = await orcha.supportAgent.history(run.sessionId);
