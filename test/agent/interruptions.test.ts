@@ -56,7 +56,7 @@ describe.each(all)("%s", (how) => {
     const { steps, events } = await drive(inputOf({ model, signal, tools: [look] }), (step) => {
       if (step.type === "events" && step.events.some(({ type }) => type === "action.requested")) pull(how);
     });
-    const rest = { stop: [["action.failed", "run.stopped"]], pause: [["run.paused"]], lost: [] }[how];
+    const rest = { stop: [["action.failed", "run.stopped"]], pause: [["action.failed", "run.paused"]], lost: [] }[how];
     expect(batches(steps)).toEqual([["assistant"], ["action.requested"], ...rest]);
     expectStorable(events);
   });

@@ -61,6 +61,38 @@ describeStores("interruptions", (make) => {
     expect(items).toMatchObject([{ type: "message" }, { type: "action", callId: "one", status: "completed" }]);
   });
 
+  test("pause between two actions leaves none that looks as if it were at work", async () => {
+    const store = await make();
+    const calls = ["one", "two"].map((orderId) => ({ callId: orderId, name: "lookup_order", arguments: { orderId } }));
+    let pausing: Promise<unknown> | undefined;
+    // The result of the first action is written together with the request of the second.
+    const pausable = new Proxy(store, {
+      get(target, key, receiver): unknown {
+        if (key !== "append") return Reflect.get(target, key, receiver);
+        return async (...given: Parameters<typeof store.append>) => {
+          const answer = await target.append(...given);
+          const [ref] = given;
+          if (pausing || !(await target.events(ref, 1, 100))?.some((body) => body.includes('"action.completed"'))) return answer;
+          pausing = bed.orcha.supportAgent.pause(ref.sessionId);
+          await sleep(100);
+          return answer;
+        };
+      },
+    });
+    const bed = bedOf(pausable, { support: [{ toolCalls: calls }, { text: "One of them was sent." }] });
+    const run = bed.orcha.supportAgent.run({ content: "Look", variables });
+    expect(await run.result).toMatchObject({ status: "paused" });
+    await pausing;
+    const actions = async () => (await bed.orcha.supportAgent.history(run.sessionId)).items.filter(({ type }) => type === "action");
+    const ended = [{ status: "completed" }, { status: "failed" }];
+    expect(await actions()).toMatchObject(ended);
+    const failure = (await eventsOf(bed.orcha, run.sessionId)).find(({ type }) => type === "action.failed");
+    expect(failure).toMatchObject({ data: { error: { code: "aborted", message: "the run was paused before the action began" } } });
+    expect(await bed.orcha.supportAgent.resume(run.sessionId).result).toMatchObject({ status: "completed", run: 2 });
+    expect(await actions()).toMatchObject(ended);
+    expect(bed.effects.size).toBe(1);
+  });
+
   test("pause of a session that waits keeps its calls; answers make it active again", async () => {
     const { orcha } = bedOf(await make(), { support: approval });
     const { sessionId, result } = orcha.supportAgent.run({ content: "Refund", variables });

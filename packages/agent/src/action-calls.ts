@@ -18,8 +18,9 @@ export async function* runAction(round: CallRound, call: ToolCallContent, tool: 
   if (!round.open.requested.has(call.callId)) yield round.step(requestOf(call, tool));
   const { run } = round;
   const how = interruptionOf(run.input.signal);
-  if (how === "pause" || how === "lost") return;
-  if (how === "stop") return fail(round, call, aborted);
+  if (how === "lost") return;
+  // Nobody is at work at it until the session goes on, and then the model decides anew.
+  if (how !== undefined) return fail(round, call, how === "pause" ? unbegun : aborted);
   if (call.arguments === undefined) {
     return fail(round, call, { code: "invalid_arguments", message: "the arguments are not a JSON object" });
   }
@@ -60,6 +61,7 @@ export async function* refuseUnknown(round: CallRound, call: ToolCallContent): A
 }
 
 const aborted: EventError = { code: "aborted", message: "the run was stopped before the action ended" };
+const unbegun: EventError = { code: "aborted", message: "the run was paused before the action began" };
 
 function requestOf(call: ToolCallContent, tool?: ActionTool): EventInput {
   const { callId, name, arguments: given, argumentsText } = call;
