@@ -39,9 +39,12 @@ export function orcha(args: readonly string[], place: Place): Promise<Ended> {
   return start([...program, ...args], place).ended;
 }
 
-/** Runs a line of shell, in which `orcha` is the real program. */
+/**
+ * Runs a line of shell, in which `orcha` is the real program. Without anybody's start-up file: bash takes a socket, which
+ * Node's pipes are, for a login from afar, and reads it.
+ */
 export function shell(line: string, place: Place): Promise<Ended> {
-  return start(["bash", "-o", "pipefail", "-c", `orcha() { ${typed} "$@"; }; ${line}`], place).ended;
+  return start(["bash", "--norc", "-o", "pipefail", "-c", `orcha() { ${typed} "$@"; }; ${line}`], place).ended;
 }
 
 /** Runs a command in a pseudo-terminal of 60 columns. */

@@ -43,7 +43,7 @@ describe("every command of the pages runs", () => {
     for (const block of blocks) {
       const line = block.replaceAll("4310", port);
       if (line.startsWith("orcha serve")) {
-        const server = start(["bash", "-c", `exec ${line.trim().replace("orcha", typed)} --port ${port}`], { cwd });
+        const server = start(["bash", "--norc", "-c", `exec ${line.trim().replace("orcha", typed)} --port ${port}`], { cwd });
         onTestFinished(() => void server.child.kill());
         await server.printed(/Orcha serves/);
       } else ended.push({ block, ...(await shell(`set -e; ${line}`, { cwd })) });

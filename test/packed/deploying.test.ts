@@ -38,7 +38,7 @@ test("the page's commands run, on a server beside Docker", async () => {
   expect(statSync(join(folder, ".env")).mode & 0o077).toBe(0);
 
   const serving = rest.find((block) => block.includes("orcha serve")) ?? "";
-  const server = start(["bash", "-ec", `${serving.trim().replace("orcha serve", `exec ${typed} serve`)} --port ${port}`], { cwd: folder });
+  const server = start(["bash", "--norc", "-ec", `${serving.trim().replace("orcha serve", `exec ${typed} serve`)} --port ${port}`], { cwd: folder });
   onTestFinished(() => void server.child.kill("SIGKILL"));
   await server.printed(/Orcha serves supportAgent/);
   for (const block of rest) if (block !== serving) ended.push({ block, ...(await shell(`set -e; ${block}`, { cwd: folder })) });
