@@ -67,8 +67,8 @@ describe("a cache that was written down", () => {
     await say(bed, sessionId, "Help");
 
     const later = mount(use, { queryClient });
+    await expect.poll(() => shown(later.current)).toEqual(["Hi", "Help"]);
     await expect.poll(() => later.current.connection).toBe("live");
-    expect(shown(later.current)).toEqual(["Hi", "Help"]);
   });
 
   test("while an approval was answered lets it be answered again", async () => {
